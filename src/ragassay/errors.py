@@ -1,0 +1,89 @@
+"""The error tree, its branches named by who must act.
+
+```
+RagassayError
+├── InputError            the person who runs it: a file, an option, a workspace (exit code 2)
+├── PluginError           a service or the author of a plugin (exit code 3); `.retryable`
+│   ├── ModelError        a chat endpoint, by `.kind`
+│   └── StackError        a retrieval stack
+└── VerifyError           the publisher: the bytes do not hold what they claim (exit code 1)
+```
+Each message says what happened and what to do about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+
+class RagassayError(Exception):
+    """The root: everything that this library raises on purpose."""
+
+    exit_code = 4
+
+
+class InputError(RagassayError):
+    """The input cannot be used as it is; lists every problem found, each with its place."""
+
+    exit_code = 2
+
+    def __init__(self, message: str, problems: Iterable[str] = ()) -> None:
+        self.message = message
+        self.problems = tuple(problems)
+        super().__init__("\n".join([message, *(f"  - {problem}" for problem in self.problems)]))
+
+
+class PluginError(RagassayError):
+    """A plugin or the service behind it failed; `.retryable` says whether asking again may help."""
+
+    exit_code = 3
+
+    def __init__(self, message: str, *, retryable: bool = False) -> None:
+        self.retryable = retryable
+        super().__init__(message)
+
+
+class StackError(PluginError):
+    """A retrieval stack raised, timed out or broke its promise: down is not the same as weak."""
+
+
+ModelErrorKind = Literal[
+    "rate_limited",
+    "server_error",
+    "timeout",
+    "connection",
+    "error_body",
+    "empty",
+    "content_filter",
+    "length",
+    "bad_request",
+    "auth",
+    "malformed_reply",
+]
+
+
+class ModelError(PluginError):
+    """A model gave no usable reply; `kind` says how, `retry_after_s` what the server asked us to wait."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: ModelErrorKind,
+        retryable: bool,
+        retry_after_s: float | None = None,
+    ) -> None:
+        self.kind: ModelErrorKind = kind
+        self.retry_after_s = retry_after_s
+        super().__init__(message, retryable=retryable)
+
+
+class VerifyError(RagassayError):
+    """A document does not hold what it claims; `code` is a reason code of the verifier."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, code: str) -> None:
+        self.code = code
+        super().__init__(message)

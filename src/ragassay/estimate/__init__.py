@@ -1,0 +1,1 @@
+"""What may be said about scores: intervals, paired tests, ranks, gaps. Pure; randomness only by seed."""

@@ -1,0 +1,1 @@
+"""A finished pass becomes signed files; the encoding is pure."""

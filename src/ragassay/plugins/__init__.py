@@ -1,0 +1,77 @@
+"""Plugins by seam and kind: listing imports nothing, loading one imports its file alone."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, get_args
+
+from ragassay.errors import InputError, PluginError
+from ragassay.seams import Seam
+
+BUILT_IN: Mapping[Seam, Mapping[str, str]] = {
+    "chunkers": {
+        "heading": "ragassay.plugins.chunkers.heading:HeadingChunker",
+        "sentences": "ragassay.plugins.chunkers.sentences:SentenceChunker",
+        "tokens": "ragassay.plugins.chunkers.tokens:TokenChunker",
+    },
+    "embedders": {
+        "minilm-l6-v2-int8": "ragassay.plugins.embedders.minilm:MiniLM",
+    },
+    "stacks": {
+        "none": "ragassay.plugins.stacks.none:NoRetrieval",
+        "oracle": "ragassay.plugins.stacks.oracle:Oracle",
+        "bm25": "ragassay.plugins.stacks.bm25:BM25",
+        "dense": "ragassay.plugins.stacks.dense:Dense",
+        "qdrant": "ragassay.plugins.stacks.qdrant:Qdrant",
+        "hybrid": "ragassay.plugins.stacks.hybrid:Hybrid",
+    },
+    "models": {
+        "openai": "ragassay.plugins.models.openai:OpenAIModel",
+        "reader": "ragassay.plugins.models.reader:Reader",
+        "llamacpp": "ragassay.plugins.models.llamacpp:LlamaCpp",
+    },
+    "judges": {
+        "literal": "ragassay.plugins.judges.literal:LiteralJudge",
+    },
+}
+"""Built-in plugins as `module:attribute`. The `llm` judge is no plugin: it is `judge/` over any model."""
+
+_EXTRA_OF = {"xllamacpp": "llamacpp"}
+
+
+def names(seam: Seam) -> list[str]:
+    """Return the kinds that can be named for `seam`, sorted, without importing any."""
+    return sorted({*BUILT_IN[seam], *(point.name for point in _outside(seam))})
+
+
+def load(seam: Seam, kind: str) -> Any:
+    """Return the plugin class of `kind`.
+
+    Raises `InputError` for an unknown kind, `PluginError` for one that cannot be imported (naming the extra).
+    """
+    if kind in BUILT_IN[seam]:
+        module, _, attribute = BUILT_IN[seam][kind].partition(":")
+        return getattr(_imported(module, seam, kind), attribute)
+    for point in _outside(seam):
+        if point.name == kind:
+            return getattr(_imported(point.module, seam, kind), point.attr)
+    raise InputError(f"there is no {seam[:-1]} {kind!r}; known are: {', '.join(names(seam))}")
+
+
+def _outside(seam: Seam) -> list[EntryPoint]:
+    assert seam in get_args(Seam)
+    return list(entry_points(group=f"ragassay.{seam}"))
+
+
+def _imported(module: str, seam: Seam, kind: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        missing = (error.name or "").partition(".")[0]
+        extra = _EXTRA_OF.get(missing, "run")
+        raise PluginError(
+            f"the {seam[:-1]} {kind!r} cannot be imported ({error}); "
+            f"if {missing or 'a package'!r} is missing: pip install 'ragassay[{extra}]'"
+        ) from error

@@ -1,0 +1,1 @@
+"""Judges that need no other stage, one file each."""

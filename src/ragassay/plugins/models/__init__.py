@@ -1,0 +1,1 @@
+"""Answering models, one file each."""

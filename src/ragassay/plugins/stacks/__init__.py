@@ -1,0 +1,1 @@
+"""Retrieval stacks, one file each."""

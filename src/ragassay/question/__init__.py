@@ -1,0 +1,1 @@
+"""Question files in every accepted form become one benchmark record, linted and hashed."""

@@ -1,0 +1,1 @@
+"""The one checked door between the runner and a stack."""

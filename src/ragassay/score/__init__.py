@@ -1,0 +1,1 @@
+"""Arithmetic on verdicts and ranks: one small pure file per measure."""

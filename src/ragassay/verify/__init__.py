@@ -1,0 +1,1 @@
+"""Bytes in, findings out: recomputes everything that a run claims. Pure."""
