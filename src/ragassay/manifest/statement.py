@@ -9,7 +9,8 @@ import msgspec
 from ragassay.records import JSON, Benchmark, Config, Counts, OutputRow, Record, Score, TelemetryRow
 
 PREDICATE_BASE = "https://ragassay.dev/attestation"
-RUN_TYPE = f"{PREDICATE_BASE}/benchmark-run/v0.1"
+RUN_KIND = f"{PREDICATE_BASE}/benchmark-run/"
+RUN_TYPE = f"{RUN_KIND}v0.1"
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 
@@ -89,10 +90,10 @@ class ModelRef(Record, frozen=True):
 
 
 class JudgeRef(Record, frozen=True):
-    """The judge's id and the digest of `measure.judge`."""
+    """The judge's id and the digest of `measure.judge` (None in a republished run that does not know it)."""
 
     id: str
-    digest: Digest
+    digest: Digest | None
 
 
 class Metric(Record, frozen=True):
@@ -120,7 +121,11 @@ class SignerRef(Record, frozen=True):
 
 
 class RunPredicate(Record, frozen=True):
-    """What a run claims."""
+    """What a run claims.
+
+    A republished run may leave config, telemetry, corpus, stack, model and window None; a measured one may not, save
+    the window of a run in which nothing was answered. `score` is None where nothing was scored.
+    """
 
     run_id: str
     row: RowRef
@@ -128,25 +133,41 @@ class RunPredicate(Record, frozen=True):
     provenance: RunProvenance
     intent: JSON | None
     benchmark: BenchmarkRef
-    config: DigestOf
-    telemetry: DigestOf
+    config: DigestOf | None
+    telemetry: DigestOf | None
     content: Digest
-    corpus: CorpusRef
-    stack: StackRef
-    model: ModelRef
+    corpus: CorpusRef | None
+    stack: StackRef | None
+    model: ModelRef | None
     judge: JudgeRef
     metric: Metric
     score: Score | None
     counts: Counts
-    window: Window
+    window: Window | None
     signer: SignerRef
 
 
+class Subject(Record, frozen=True):
+    """The one artifact of a statement: `outputs.jsonl`."""
+
+    name: str
+    digest: Digest
+
+
+class Statement(Record, frozen=True):
+    """An in-toto Statement v1 around the predicate of a run."""
+
+    type_: str = msgspec.field(name="_type")
+    predicate_type: str
+    subject: tuple[Subject, ...]
+    predicate: RunPredicate
+
+
 class RunDocument(Record, frozen=True):
-    """One run with all its files decoded."""
+    """One run with all its files decoded; a republished run may come without config and without telemetry."""
 
     predicate: RunPredicate
-    config: Config
+    config: Config | None
     benchmark: Benchmark
     outputs: tuple[OutputRow, ...]
     telemetry: tuple[TelemetryRow, ...]
