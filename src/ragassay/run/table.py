@@ -1,0 +1,99 @@
+"""Reads one TOML table with declared keys and collects every problem instead of stopping at the first."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class Table:
+    """One table of a file; `problems` is shared by all tables of that file, each entry naming its place."""
+
+    def __init__(self, data: object, place: str, problems: list[str]) -> None:
+        self.place = place
+        self.problems = problems
+        self.data: Mapping[str, Any] = data if isinstance(data, dict) else {}
+        if not isinstance(data, dict):
+            self.problem("", f"must be a table, not {_kind(data)}")
+        self._taken: set[str] = set()
+
+    def problem(self, key: str, text: str) -> None:
+        """Record one problem at `key` of this table ('' for the table itself)."""
+        place = ".".join(part for part in (self.place, key) if part)
+        self.problems.append(f"{place or 'the file'}: {text}")
+
+    def take(self, key: str, kind: type[T], default: Any = None, *, required: bool = False) -> Any:
+        """Return the value at `key` if it is of type `kind` (bool is no int); else record why and return `default`."""
+        self._taken.add(key)
+        if key not in self.data:
+            if required:
+                self.problem(key, "is missing")
+            return default
+        value = self.data[key]
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            self.problem(key, f"must be {_NAMES[kind]}, not {_kind(value)}")
+            return default
+        return value
+
+    def text(self, key: str, default: str | None = None, *, required: bool = False) -> Any:
+        """Return a non-empty string."""
+        value = self.take(key, str, default, required=required)
+        if key in self.data and value == "":
+            self.problem(key, "must not be empty")
+        return value
+
+    def count(self, key: str, default: int, *, low: int = 1, high: int = 10**9) -> int:
+        """Return an integer within [low, high]."""
+        value: int = self.take(key, int, default)
+        if not low <= value <= high:
+            self.problem(key, f"must be from {low} to {high}, not {value}")
+            return default
+        return value
+
+    def choice(self, key: str, choices: tuple[str, ...], default: str) -> str:
+        """Return one of `choices`."""
+        value: str = self.take(key, str, default)
+        if value not in choices:
+            self.problem(key, f"must be one of {', '.join(choices)}, not {value!r}")
+            return default
+        return value
+
+    def table(self, key: str, *, required: bool = False) -> Table | None:
+        """Return the table at `key`, or None where it is absent."""
+        self._taken.add(key)
+        if key not in self.data:
+            if required:
+                self.problem(key, "is missing")
+            return None
+        return Table(self.data[key], ".".join(p for p in (self.place, key) if p), self.problems)
+
+    def tables(self, key: str) -> list[Table]:
+        """Return the tables of the array at `key`."""
+        found: list[Any] = self.take(key, list, [])
+        return [Table(entry, f"{key}[{index}]", self.problems) for index, entry in enumerate(found)]
+
+    def rest_must_be_empty(self) -> None:
+        """Record every key that nobody took, with the nearest known one."""
+        for key in self.data:
+            if key not in self._taken:
+                near = difflib.get_close_matches(key, self._taken, 1)
+                self.problem(key, "is not known here" + (f"; did you mean {near[0]!r}?" if near else ""))
+
+
+_NAMES = {str: "a string", int: "an integer", bool: "true or false", dict: "a table", list: "an array"}
+
+
+def _kind(value: object) -> str:
+    for kind, name in (
+        (bool, "a boolean"),
+        (int, "an integer"),
+        (float, "a float"),
+        (str, "a string"),
+        (list, "an array"),
+    ):
+        if isinstance(value, kind):
+            return name
+    return "a table" if isinstance(value, dict) else type(value).__name__
