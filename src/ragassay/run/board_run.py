@@ -1,0 +1,268 @@
+"""A board from file to signed runs: prepare, plan or continue, traverse, seal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+
+import msgspec
+
+from ragassay import plugins
+from ragassay.answer import TEMPLATES
+from ragassay.corpus import read_corpus, store_corpus
+from ragassay.errors import InputError
+from ragassay.manifest import Signer, build_run
+from ragassay.question import load_benchmark
+from ragassay.records import Benchmark, Config, Corpus, Outcome
+from ragassay.run import preflight
+from ragassay.run.board_file import BoardFile, RowTable
+from ragassay.run.build import Keys, Report, StackBuilder, make_chunker, make_endpoint, make_judge
+from ragassay.run.journal import GroupWriter, Journal
+from ragassay.run.limits import Budget, Endpoint
+from ragassay.run.passes import Fixed, PassRun, Row, traverse
+from ragassay.run.plan import PassPlan, check_resumable, give_up, new_passes, open_passes, row_config, store
+from ragassay.run.state import outcomes_of, replay
+from ragassay.run.status import RowStatus, RunStatus
+from ragassay.run.workspace import Workspace, slug, write_folder
+from ragassay.seams import Judge
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """What the person who runs it chose."""
+
+    rows: tuple[str, ...] = ()
+    """Only these rows; all where empty."""
+    subset: int | None = None
+    new: bool = False
+    """Give up begun passes instead of continuing them."""
+    seal: bool = False
+    """Sign passes as they are even where a service failed on too many questions."""
+    allow_missing_evidence: bool = False
+
+
+class Ended(msgspec.Struct, frozen=True, kw_only=True):
+    """One pass after a run: signed under its id, or held open with the reason."""
+
+    row: str
+    k: int
+    run_id: str
+    held: str | None
+    missing: Mapping[str, int]
+
+
+class Prepared(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that is the same for all rows, read and checked."""
+
+    board: BoardFile
+    benchmark: Benchmark
+    corpus: Corpus
+    judge: Judge
+    endpoints: Sequence[Endpoint]
+    answering: Endpoint
+    ready: preflight.Ready
+    rows: Sequence[RowTable]
+    budget: Budget
+
+
+def prepare(board: BoardFile, workspace: Workspace, keys: Keys, options: Options, report: Report) -> Prepared:
+    """Read corpus and questions, make model and judge, and check that the board may start."""
+    benchmark = load_benchmark(board.benchmark)
+    if options.subset is not None:
+        benchmark = preflight.subset(benchmark, options.subset)
+    corpus = read_corpus(board.corpus, make_chunker(board.chunker), progress=report("corpus"))
+    workspace.prepare()
+    store_corpus(corpus, workspace.corpora)
+    budget = Budget(board.max_microusd)
+    answering = make_endpoint(board.answer, keys, budget)
+    judge, judging = make_judge(board.judge, board.scorer, keys, budget)
+    ready = preflight.check(board, benchmark, corpus, judge, allow_missing_evidence=options.allow_missing_evidence)
+    unknown = [name for name in options.rows if name not in {row.name for row in board.rows}]
+    if unknown:
+        raise InputError(f"{board.path.name} has no row {', '.join(map(repr, unknown))}")
+    return Prepared(
+        board=board,
+        benchmark=benchmark,
+        corpus=corpus,
+        judge=judge,
+        answering=answering,
+        endpoints=[answering, judging] if judging else [answering],
+        ready=ready,
+        rows=[
+            row
+            for row in board.rows
+            if row.name not in ready.left_out and (not options.rows or row.name in options.rows)
+        ],
+        budget=budget,
+    )
+
+
+def build_rows(prepared: Prepared, workspace: Workspace, report: Report) -> list[Row]:
+    """Build every row's retriever and record its configuration."""
+    builder = StackBuilder(
+        prepared.corpus.chunks, evidence=prepared.ready.evidence, cache=workspace.cache, report=report
+    )
+    template = {"name": prepared.board.template, "digest": TEMPLATES[prepared.board.template]}
+    rows = []
+    for row in prepared.rows:
+        owns_corpus = plugins.load("stacks", row.stack["kind"]).owns_corpus
+        retriever = builder.build(row.stack, f"row {row.name!r}")
+        config = row_config(
+            prepared.board,
+            row,
+            benchmark=prepared.benchmark,
+            corpus=prepared.corpus,
+            retriever=retriever,
+            owns_corpus=owns_corpus,
+            answering=prepared.answering,
+            judge=prepared.judge,
+            template=template,
+        )
+        rows.append(
+            Row(
+                name=row.name,
+                retriever=retriever,
+                owns_corpus=owns_corpus,
+                kind=row.stack["kind"],
+                config=config,
+            )
+        )
+    return rows
+
+
+def plan_passes(rows: Sequence[Row], benchmark: Benchmark, workspace: Workspace, options: Options) -> list[PassPlan]:
+    """Return the passes to run: those begun earlier, and new ones for rows that have neither begun nor ended any.
+
+    Raises `InputError` where a begun pass measures something else, naming the fields.
+    """
+    configs: dict[str, Config] = {row.name: row.config for row in rows}
+    begun = [
+        plan
+        for plan in open_passes(workspace)
+        if plan.row in configs and plan.config.measure.benchmark["id"] == benchmark.name
+    ]
+    if options.new:
+        for plan in begun:
+            give_up(workspace, plan, "new passes were begun instead")
+        begun = []
+    check_resumable(begun, configs)
+    covered = {plan.row for plan in begun}
+    if begun:
+        covered |= {row for row in configs if any((workspace.passes / slug(row)).glob("*/plan.json"))}
+    fresh = [plan for row in rows if row.name not in covered for plan in new_passes(row.config, benchmark)]
+    for plan in fresh:
+        store(workspace, plan)
+    return [*begun, *fresh]
+
+
+async def run_passes(
+    prepared: Prepared,
+    rows: Sequence[Row],
+    plans: Sequence[PassPlan],
+    workspace: Workspace,
+    *,
+    signer: Signer,
+    options: Options,
+    status: RunStatus,
+    on_signed: Callable[[Ended], None] | None = None,
+) -> list[Ended]:
+    """Ask what is left of every planned pass, then sign each that has ended; closes endpoints and journals."""
+    by_name = {row.name: row for row in rows}
+    with ExitStack() as stack:
+        threads = stack.enter_context(ThreadPoolExecutor(min(32, 4 * len(rows) + 4), thread_name_prefix="search"))
+        writer = stack.enter_context(GroupWriter())
+        fixed = Fixed(
+            benchmark=prepared.benchmark,
+            chunks={chunk.id: chunk for chunk in prepared.corpus.chunks},
+            answering=prepared.answering,
+            judge=prepared.judge,
+            template=prepared.board.template,
+            threads=threads,
+        )
+        passes = []
+        for plan in plans:
+            journal = Journal(workspace.pass_folder(plan.row, plan.run_id) / "journal.jsonl", writer)
+            stack.callback(journal.close)
+            states = replay(journal.entries())
+            passes.append(PassRun(by_name[plan.row], plan.k, plan.run_id, fixed, journal, states))
+            _note_resumed(status, plan, journal, passes[-1], len(prepared.benchmark.questions))
+        prepared.budget.spent_microusd += sum(_spent(run) for run in passes)
+        status.begin()
+        try:
+            await traverse(passes, seed=prepared.board.seed, workers=_workers(prepared), status=status)
+        finally:
+            for endpoint in prepared.endpoints:
+                await endpoint.close()
+        writer.flush()
+        ended = []
+        for run, plan in zip(passes, plans, strict=True):
+            ended.append(_seal(run, plan, prepared, workspace, signer, options))
+            if on_signed:
+                on_signed(ended[-1])
+        return ended
+
+
+def _workers(prepared: Prepared) -> int:
+    judging = prepared.board.judge.model.limits.concurrency if prepared.board.judge.model else 0
+    return 2 * (prepared.board.answer.limits.concurrency + judging)
+
+
+def _note_resumed(status: RunStatus, plan: PassPlan, journal: Journal, run: PassRun, questions: int) -> None:
+    counters = status.rows.setdefault(plan.row, RowStatus())
+    left = len(run.to_ask())
+    counters.asked += questions
+    counters.done += questions - left
+    counters.resumed += questions - left
+    if journal.torn_bytes:
+        status.notes.append(f"{plan.row} pass {plan.k}: cut off a torn last record of {journal.torn_bytes} bytes")
+    under_way = sum(1 for q in run.to_ask() if q.id in run.states)
+    if run.states:
+        status.notes.append(
+            f"{plan.row} pass {plan.k}: continues with {questions - left} of {questions} questions ended; "
+            f"{under_way} had a call under way, which is made again"
+        )
+
+
+def _spent(run: PassRun) -> int:
+    total = 0
+    for state in run.states.values():
+        costs = [a.cost_microusd for a in (state.answer, state.spent) if a is not None]
+        costs += [raw.cost_microusd for raw in (*state.earlier, *state.replies)]
+        total += sum(cost for cost in costs if cost is not None)
+    return total
+
+
+def _seal(
+    run: PassRun, plan: PassPlan, prepared: Prepared, workspace: Workspace, signer: Signer, options: Options
+) -> Ended:
+    outcomes = outcomes_of(prepared.benchmark, run.states, run.row.config.measure.scorer)
+    if outcomes is None:
+        left = len(run.to_ask())
+        return Ended(row=plan.row, k=plan.k, run_id=plan.run_id, held=f"{left} questions not asked yet", missing={})
+    missing: dict[str, int] = {}
+    for outcome in outcomes:
+        if outcome.score is None:
+            missing[outcome.status] = missing.get(outcome.status, 0) + 1
+    held = None if options.seal else _why_held(run, outcomes)
+    if held is None:
+        files = build_run(
+            run_id=plan.run_id,
+            pass_k=plan.k,
+            config=plan.config,
+            benchmark=prepared.benchmark,
+            outcomes=outcomes,
+            signer=signer,
+        )
+        write_folder(workspace.runs / plan.run_id, files)
+    return Ended(row=plan.row, k=plan.k, run_id=plan.run_id, held=held, missing=missing)
+
+
+def _why_held(run: PassRun, outcomes: Sequence[Outcome]) -> str | None:
+    """Return why a pass stays open: a service failed on more questions than an eligible pass may miss."""
+    again = [outcome for outcome in outcomes if run.states[outcome.question].may_ask_again]
+    lost = [outcome for outcome in again if outcome.status == "retrieval_failed"]
+    missing = sum(outcome.score is None for outcome in outcomes)
+    if not lost and (not again or missing <= len(outcomes) // 50):
+        return None
+    first = again[0].failure
+    return f"{len(again)} of {len(outcomes)} questions failed ({first.kind}: {first.message})" if first else None

@@ -1,0 +1,131 @@
+"""Board tables become plugins: chunker, embedders, stacks with their parts, models and the judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ragassay import canon, plugins
+from ragassay.answer import check_reply
+from ragassay.errors import InputError, StackError
+from ragassay.judge import LLMJudge
+from ragassay.records import JSON, Chunk, Profile, Reply, Secret
+from ragassay.run.board_file import JudgeTable, ModelTable
+from ragassay.run.embeddings import CachedEmbedder
+from ragassay.run.limits import Budget, Endpoint
+from ragassay.seams import PARTS, Chunker, Embedder, Judge, Model, Progress, Retriever, Seam
+
+Keys = Mapping[str, Secret]
+"""Secrets by the name of the environment variable that the board names."""
+
+Report = Callable[[str], Progress]
+"""Given what is being built, returns where its progress goes."""
+
+
+def make(seam: Seam, entry: JSON, place: str, **given: Any) -> Any:
+    """Construct the plugin that `entry` names with its other keys; a parameter it does not know is an `InputError`."""
+    plugin = plugins.load(seam, entry["kind"])
+    try:
+        return plugin(**{key: value for key, value in entry.items() if key != "kind"}, **given)
+    except TypeError as error:
+        raise InputError(
+            f"{place}: the {seam[:-1]} {entry['kind']!r} does not take these parameters: {error}"
+        ) from error
+
+
+def make_chunker(entry: JSON) -> Chunker:
+    """Return the chunker that a board names."""
+    chunker: Chunker = make("chunkers", entry, "corpus.chunker")
+    return chunker
+
+
+class StackBuilder:
+    """Builds retrievers over one corpus; equal embedders are made once and keep their rows on disk."""
+
+    def __init__(
+        self, chunks: Sequence[Chunk], *, evidence: Mapping[str, Sequence[str]], cache: Path, report: Report
+    ) -> None:
+        self._chunks = chunks
+        self._evidence = evidence
+        self._cache = cache
+        self._report = report
+        self._embedders: dict[str, CachedEmbedder] = {}
+
+    @property
+    def embedders(self) -> Sequence[CachedEmbedder]:
+        """The embedders made so far."""
+        return tuple(self._embedders.values())
+
+    def build(self, entry: JSON, place: str) -> Retriever:
+        """Return the built stack that `entry` names, its parts first."""
+        plugin = plugins.load("stacks", entry["kind"])
+        entry = {**plugin.default_parts, **entry}
+        parts: dict[str, Any] = {"evidence": self._evidence} if entry["kind"] == "oracle" else {}
+        params: dict[str, Any] = {"kind": entry["kind"]}
+        for key, value in entry.items():
+            if isinstance(value, dict) and "kind" in value:
+                parts[key] = self._part(key, value, f"{place}.{key}")
+            elif isinstance(value, list) and value and all(isinstance(v, dict) and "kind" in v for v in value):
+                parts[key] = [self._part(key, part, f"{place}.{key}[{i}]") for i, part in enumerate(value)]
+            else:
+                params[key] = value
+        stack = make("stacks", params, place)
+        try:
+            retriever: Retriever = stack.build(self._chunks, parts, self._report(place))
+        except InputError as error:
+            raise InputError(f"{place}: {error}") from error
+        except OSError as error:
+            raise StackError(f"{place}: the stack could not be built: {error}") from error
+        return retriever
+
+    def _part(self, key: str, entry: JSON, place: str) -> Embedder | Retriever:
+        seam = PARTS.get(key)
+        if seam == "embedders":
+            return self._embedder(entry, place)
+        if seam == "stacks":
+            return self.build(entry, place)
+        raise InputError(f"{place}: a stack cannot hold a part named {key!r}; known are {', '.join(sorted(PARTS))}")
+
+    def _embedder(self, entry: JSON, place: str) -> CachedEmbedder:
+        name = canon.digest(canon.without_fractions(entry))
+        if name not in self._embedders:
+            self._embedders[name] = CachedEmbedder(make("embedders", entry, place), self._cache / "embeddings")
+        return self._embedders[name]
+
+
+def make_model(table: ModelTable, keys: Keys) -> Model:
+    """Return the model that a board names; its key comes from the variable that the board names."""
+    given: dict[str, Any] = {"params": table.params}
+    for name in ("id", "base_url", "path"):
+        if getattr(table, name) is not None:
+            given[name] = getattr(table, name)
+    if table.kind == "openai":
+        given |= {"concurrency": table.limits.concurrency, "timeout_s": table.limits.timeout_s}
+        given["key"] = keys.get(table.key_env) if table.key_env else None
+    model: Model = make("models", {"kind": table.kind}, "the model's table", **given)
+    return model
+
+
+def make_endpoint(table: ModelTable, keys: Keys, budget: Budget) -> Endpoint:
+    """Return the model behind its limits."""
+    return Endpoint(make_model(table, keys), table.limits, price=table.price, budget=budget, check=_usable)
+
+
+def _usable(reply: Reply) -> object:
+    return check_reply(reply)
+
+
+def make_judge(table: JudgeTable, profile: Profile, keys: Keys, budget: Budget) -> tuple[Judge, Endpoint | None]:
+    """Return the judge and, where it asks a model, that model's endpoint."""
+    if table.kind == "llm":
+        assert table.model is not None
+        endpoint = make_endpoint(table.model, keys, budget)
+        return LLMJudge(endpoint, profile, table.params), endpoint
+    judge: Judge = make("judges", {"kind": table.kind, **table.params}, "judge")
+    return judge, None
+
+
+def needed_keys(tables: Sequence[ModelTable | None]) -> list[str]:
+    """Return the environment variables that these models' keys are in."""
+    return sorted({table.key_env for table in tables if table and table.key_env})

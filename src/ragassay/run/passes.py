@@ -1,0 +1,250 @@
+"""Passes: every question of every row, interleaved, journaled, resumable; retries and limits are around the path."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import msgspec
+
+from ragassay.answer import build_messages
+from ragassay.errors import InputError, ModelError, StackError
+from ragassay.judge import InvalidReply, build_item, read_verdict
+from ragassay.records import Answer, Benchmark, Chunk, Config, Failure, Outcome, Question, Retrieval, Usage, Verdict
+from ragassay.retrieve import search
+from ragassay.run.journal import Entry, Journal
+from ragassay.run.limits import Endpoint, Meter, metering
+from ragassay.run.pipeline import Steps, Unjudged, assay
+from ragassay.run.state import ItemState, contexts, outcome_of
+from ragassay.run.status import RunStatus
+from ragassay.seams import Judge, Retriever
+
+STACK_ATTEMPTS = 3
+STACK_TIMEOUT_S = 60.0
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One row, built: its retriever and its recorded configuration."""
+
+    name: str
+    retriever: Retriever
+    owns_corpus: bool
+    kind: str
+    config: Config
+
+
+class Fixed(msgspec.Struct, frozen=True, kw_only=True):
+    """What is the same for every row of a board."""
+
+    benchmark: Benchmark
+    chunks: Mapping[str, Chunk]
+    answering: Endpoint
+    judge: Judge
+    template: str
+    threads: ThreadPoolExecutor
+    stack_timeout_s: float = STACK_TIMEOUT_S
+
+
+class PassRun:
+    """One pass of one row: asks a question, journals what came of each step before the next, remembers the rest."""
+
+    def __init__(
+        self, row: Row, k: int, run_id: str, fixed: Fixed, journal: Journal, states: dict[str, ItemState]
+    ) -> None:
+        self.row = row
+        self.k = k
+        self.run_id = run_id
+        self.states = states
+        self._fixed = fixed
+        self._journal = journal
+        self._steps = Steps(retrieve=self._retrieve, answer=self._answer, judge=self._judge)
+        self._profile = row.config.measure.scorer
+        self._spent: dict[str, Answer] = {}
+
+    def to_ask(self) -> list[Question]:
+        """Return the questions that have not ended, or whose failure a service may have overcome."""
+        return [q for q in self._fixed.benchmark.questions if not self._ended(q)]
+
+    def _ended(self, question: Question) -> bool:
+        state = self.states.get(question.id)
+        return outcome_of(question, state, self._profile) is not None and not (state and state.may_ask_again)
+
+    async def ask(self, question: Question) -> Outcome:
+        """Walk one question to its end; a failure is journaled with what it took."""
+        self.states.setdefault(question.id, ItemState())
+        try:
+            outcome = await assay(question, self._steps)
+        except (InputError, asyncio.CancelledError):
+            raise  # the run as a whole cannot go on: nothing is said of this question
+        except Exception as error:  # noqa: BLE001 - our own fault becomes a counted class, never a score
+            failure = Failure(kind=type(error).__name__, message=str(error)[:500])
+            outcome = Outcome(question=question.id, status="harness_failed", score=None, failure=failure)
+        if outcome.failure is not None:
+            self._record(
+                Entry(
+                    event="failed",
+                    at=_now_ms(),
+                    q=question.id,
+                    status=outcome.status,
+                    failure=outcome.failure,
+                    spent=self._spent.pop(question.id, None),
+                )
+            )
+        return outcome
+
+    def _record(self, entry: Entry) -> None:
+        self._journal.append(entry)
+        self.states[entry.q].apply(entry)
+
+    async def _retrieve(self, question: Question) -> Retrieval:
+        if (done := self.states[question.id].retrieval) is not None:
+            return done
+        retrieval = await self._search(question.input)
+        self._record(Entry(event="retrieved", at=_now_ms(), q=question.id, retrieval=retrieval))
+        return retrieval
+
+    async def _search(self, text: str) -> Retrieval:
+        for attempt in range(1, STACK_ATTEMPTS + 1):
+            try:
+                return await self._search_once(text)
+            except StackError as error:
+                if not error.retryable or attempt == STACK_ATTEMPTS:
+                    raise
+                await asyncio.sleep(0.5 * 2**attempt)
+        raise AssertionError("unreachable")
+
+    async def _search_once(self, text: str) -> Retrieval:
+        measure, row = self.row.config.measure, self.row
+
+        def work() -> Retrieval:
+            return search(
+                row.retriever,
+                text,
+                chunks=self._fixed.chunks,
+                owns_corpus=row.owns_corpus,
+                top_k=None if row.kind == "oracle" else measure.top_k,
+                threshold=measure.threshold,
+                control=row.kind == "none",
+            )
+
+        if row.kind in ("none", "oracle"):
+            return work()
+        limit_s = self._fixed.stack_timeout_s
+        future = asyncio.get_running_loop().run_in_executor(self._fixed.threads, work)
+        try:
+            return await asyncio.wait_for(future, limit_s)
+        except TimeoutError:
+            raise StackError(
+                f"the stack of row {row.name!r} did not answer within {limit_s:g} s", retryable=True
+            ) from None
+
+    async def _answer(self, question: Question, retrieval: Retrieval) -> Answer:
+        if (done := self.states[question.id].answer) is not None:
+            return done
+        messages = build_messages(question.input, retrieval.delivered, self._fixed.template)
+        with metering() as meter:
+            try:
+                reply = await self._fixed.answering.complete(messages, {})
+            except ModelError as error:
+                self._spent[question.id] = _answer("", meter)
+                if error.kind == "auth":
+                    raise InputError(f"the answering model refused the key: {error}") from error
+                raise
+        answer = _answer(reply.text or "", meter)
+        answer = msgspec.structs.replace(
+            answer, finish_reason=reply.finish_reason, request_id=reply.request_id, model=reply.model
+        )
+        self._record(Entry(event="answered", at=_now_ms(), q=question.id, answer=answer))
+        return answer
+
+    async def _judge(self, question: Question, retrieval: Retrieval, answer: Answer) -> Verdict:
+        state = self.states[question.id]
+        item = build_item(question, answer.text, contexts(retrieval), self._profile)
+        fault: InvalidReply | None = None
+        for raw in state.replies:
+            try:
+                return read_verdict(raw, item, self._profile)
+            except InvalidReply as error:
+                fault = error
+        judge = self._fixed.judge
+        while len(state.replies) < judge.attempts:
+            with metering() as meter:
+                try:
+                    raw = await judge.grade(item)
+                except ModelError as error:
+                    if error.kind == "auth":
+                        raise InputError(f"the judge's model refused the key: {error}") from error
+                    raise
+            raw = msgspec.structs.replace(raw, attempts=meter.attempts, cost_microusd=meter.cost_microusd)
+            self._record(Entry(event="judge_reply", at=_now_ms(), q=question.id, raw=raw))
+            try:
+                return read_verdict(raw, item, self._profile)
+            except InvalidReply as error:
+                fault = error
+        raise Unjudged(f"no valid reply in {judge.attempts} attempts; the last: {fault}")
+
+
+def interleaved(passes: Iterable[PassRun], seed: int) -> Iterator[tuple[PassRun, Question]]:
+    """Yield the work in seeded order: pass by pass, question by question, all rows of a question side by side.
+
+    Drift of a provider so hits all rows alike.
+    """
+    by_k: dict[int, list[PassRun]] = {}
+    for run in passes:
+        by_k.setdefault(run.k, []).append(run)
+    for k in sorted(by_k):
+        runs = sorted(by_k[k], key=lambda run: run.row.name)
+        wanted = {run.run_id: {q.id: q for q in run.to_ask()} for run in runs}
+        ids = sorted({q for questions in wanted.values() for q in questions})
+        order = random.Random(f"{seed}/{k}")
+        order.shuffle(ids)
+        for question in ids:
+            order.shuffle(runs)
+            for run in runs:
+                if question in wanted[run.run_id]:
+                    yield run, wanted[run.run_id][question]
+
+
+async def traverse(passes: Sequence[PassRun], *, seed: int, workers: int, status: RunStatus) -> None:
+    """Ask everything that is left to ask; returns early, with nothing half recorded, when `status.stop` is set."""
+    work = interleaved(passes, seed)
+
+    async def worker() -> None:
+        for run, question in work:
+            if status.stop:
+                return
+            outcome = await run.ask(question)
+            status.ended(run.row.name, outcome)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(workers):
+                group.create_task(worker())
+    except BaseExceptionGroup as faults:
+        raise _first(faults) from None
+
+
+def _first(faults: BaseExceptionGroup) -> BaseException:
+    """Return one fault of several workers: they all stop for the same reason."""
+    fault: BaseException = faults
+    while isinstance(fault, BaseExceptionGroup):
+        fault = fault.exceptions[0]
+    return fault
+
+
+def _answer(text: str, meter: Meter) -> Answer:
+    return Answer(
+        text=text,
+        finish_reason=None,
+        usage=Usage(input_tokens=meter.input_tokens, output_tokens=meter.output_tokens),
+        latency_ms=meter.latency_ms,
+        attempts=meter.attempts,
+        cost_microusd=meter.cost_microusd,
+    )
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

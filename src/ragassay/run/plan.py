@@ -1,0 +1,173 @@
+"""What is to be run: each row's recorded configuration, its passes, and which of them continue earlier ones."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from ragassay import __version__, canon
+from ragassay.errors import InputError
+from ragassay.records import JSON, Benchmark, Circumstance, Config, Corpus, Measure, Record, to_json
+from ragassay.run.board_file import BoardFile, ModelTable, RowTable
+from ragassay.run.workspace import Workspace, write_bytes
+from ragassay.seams import Judge, Model, Retriever
+
+
+class PassPlan(Record, frozen=True):
+    """`plan.json` of one pass; `fingerprint` covers measure, benchmark and the number of passes."""
+
+    row: str
+    k: int
+    of: int
+    run_id: str
+    created: int
+    benchmark: str
+    config: Config
+    fingerprint: str
+
+
+def fingerprint(config: Config) -> str:
+    """Return the digest that a journal must share to be continued."""
+    return canon.digest({"measure": to_json(config.measure), "passes": config.circumstance.passes})
+
+
+def row_config(
+    board: BoardFile,
+    row: RowTable,
+    *,
+    benchmark: Benchmark,
+    corpus: Corpus,
+    retriever: Retriever,
+    owns_corpus: bool,
+    answering: Model,
+    judge: Judge,
+    template: JSON,
+) -> Config:
+    """Return the recorded configuration of one row: everything that can change its number, and what surrounds it."""
+    measure = Measure(
+        benchmark={
+            "id": benchmark.name,
+            "version": benchmark.version,
+            "items": len(benchmark.questions),
+            "digest": benchmark.digest(),
+            "itemSet": benchmark.item_set_digest(),
+        },
+        corpus={
+            "digest": None if owns_corpus else corpus.digest(),
+            "pages": None if owns_corpus else len(corpus.pages),
+            "chunks": None if owns_corpus else len(corpus.chunks),
+            "chunker": corpus.chunker,
+            "extractor": corpus.extractor,
+        },
+        stack={
+            "kind": row.stack["kind"],
+            "entry": canon.without_fractions(row.stack),
+            "describe": retriever.describe(),
+        },
+        top_k=row.top_k,
+        threshold=row.threshold,
+        answer={
+            "kind": board.answer.kind,
+            "id": answering.describe().get("id") or board.answer.id,
+            "template": template,
+            "describe": answering.describe(),
+        },
+        judge={"kind": board.judge.kind, "id": judge.id, "describe": judge.describe()},
+        scorer=board.scorer,
+    )
+    tables: dict[str, ModelTable] = {"answer": board.answer}
+    if board.judge.model:
+        tables["judge"] = board.judge.model
+    circumstance = Circumstance(
+        harness=__version__,
+        passes=board.passes,
+        seed=board.seed,
+        limits={name: to_json(table.limits) for name, table in tables.items()},
+        prices={name: to_json(table.price) for name, table in tables.items()},
+        key_env={name: table.key_env for name, table in tables.items()},
+        exposure=row.exposure,
+    )
+    return Config(row=row.name, measure=measure, circumstance=circumstance)
+
+
+def new_passes(config: Config, benchmark: Benchmark) -> list[PassPlan]:
+    """Return the planned passes of one row, with fresh run ids."""
+    passes = config.circumstance.passes
+    return [
+        PassPlan(
+            row=config.row,
+            k=k,
+            of=passes,
+            run_id=secrets.token_hex(16),
+            created=int(time.time()),
+            benchmark=benchmark.digest(),
+            config=config,
+            fingerprint=fingerprint(config),
+        )
+        for k in range(1, passes + 1)
+    ]
+
+
+def open_passes(workspace: Workspace) -> Iterator[PassPlan]:
+    """Yield every pass that was begun and neither signed nor given up, oldest first."""
+    found = []
+    for path in sorted(workspace.passes.glob("*/*/plan.json")):
+        if (path.parent / "given-up.json").exists() or (workspace.runs / path.parent.name).exists():
+            continue
+        try:
+            found.append(msgspec.json.decode(path.read_bytes(), type=PassPlan))
+        except msgspec.DecodeError as error:
+            raise InputError(f"{path} is no plan: {error}; move its folder away to go on") from error
+    yield from sorted(found, key=lambda plan: (plan.created, plan.row, plan.k))
+
+
+def store(workspace: Workspace, plan: PassPlan) -> None:
+    """Write `plan.json`, from which the pass can be continued."""
+    folder = workspace.pass_folder(plan.row, plan.run_id)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_bytes(folder / "plan.json", canon.canonical(to_json(plan)))
+
+
+def give_up(workspace: Workspace, plan: PassPlan, reason: str) -> None:
+    """Mark a begun pass as never to be continued; its journal stays."""
+    folder = workspace.pass_folder(plan.row, plan.run_id)
+    write_bytes(folder / "given-up.json", canon.canonical({"at": int(time.time()), "reason": reason}))
+
+
+def check_resumable(plans: Sequence[PassPlan], configs: dict[str, Config]) -> None:
+    """Raise `InputError` naming each field in which a begun pass differs from what would now be run."""
+    problems = []
+    for row in sorted({plan.row for plan in plans if plan.row in configs}):
+        plan = next(plan for plan in plans if plan.row == row)
+        if plan.fingerprint == fingerprint(configs[row]):
+            continue
+        old, new = plan.config, configs[row]
+        fields = list(_differences("measure", to_json(old.measure), to_json(new.measure)))
+        fields += list(_differences("passes", old.circumstance.passes, new.circumstance.passes))
+        problems += [f"row {row!r}: {field}" for field in fields]
+    if problems:
+        raise InputError(
+            "a begun pass cannot be continued, because what it measures has changed; "
+            "undo the change, or pass --new to give it up and begin new passes",
+            problems,
+        )
+
+
+def _differences(place: str, old: Any, new: Any) -> Iterator[str]:
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in sorted({*old, *new}):
+            yield from _differences(f"{place}.{key}", old.get(key), new.get(key))
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for index, (one, other) in enumerate(zip(old, new, strict=True)):
+            yield from _differences(f"{place}[{index}]", one, other)
+    elif old != new:
+        yield f"{place} was {_short(old)} and is now {_short(new)}"
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "…"

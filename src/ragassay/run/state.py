@@ -1,0 +1,134 @@
+"""What a journal says of each question: folded from its entries, and turned into the pass's outcomes.
+
+Everything here is a function of stored bytes, so a resumed pass and an undisturbed one end in the same records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from ragassay.judge import InvalidReply, build_item, read_verdict
+from ragassay.records import (
+    Answer,
+    Benchmark,
+    Failure,
+    Outcome,
+    Profile,
+    Question,
+    RawVerdict,
+    Retrieval,
+    Status,
+    Usage,
+)
+from ragassay.run.journal import Entry
+from ragassay.run.limits import total
+from ragassay.score import item_hundredths, status_of
+
+
+class ItemState(msgspec.Struct):
+    """One question so far; `replies` are the judge's raw replies since the last failure, `earlier` those before."""
+
+    retrieval: Retrieval | None = None
+    answer: Answer | None = None
+    replies: list[RawVerdict] = msgspec.field(default_factory=list)
+    earlier: list[RawVerdict] = msgspec.field(default_factory=list)
+    failed: tuple[Status, Failure] | None = None
+    spent: Answer | None = None
+    answered_at: int | None = None
+
+    def apply(self, entry: Entry) -> None:
+        """Take one journal entry into account."""
+        if entry.event == "failed":
+            assert entry.status is not None
+            assert entry.failure is not None
+            self.failed = (entry.status, entry.failure)
+            self.earlier, self.replies = [*self.earlier, *self.replies], []
+            self.spent = _sum(self.spent, entry.spent)
+            self.answered_at = self.answered_at or entry.at // 1000
+            return
+        self.failed = None
+        if entry.event == "retrieved":
+            self.retrieval = entry.retrieval
+        elif entry.event == "answered":
+            self.answer, self.answered_at = entry.answer, entry.at // 1000
+        elif entry.raw is not None:
+            self.replies.append(entry.raw)
+
+    @property
+    def may_ask_again(self) -> bool:
+        """True for a failure of a service; a judge that gave no valid reply has used up its attempts."""
+        return self.failed is not None and self.failed[1].kind != "unjudged"
+
+
+def replay(entries: Iterable[Entry]) -> dict[str, ItemState]:
+    """Return the state of every question that the journal knows."""
+    states: dict[str, ItemState] = {}
+    for entry in entries:
+        states.setdefault(entry.q, ItemState()).apply(entry)
+    return states
+
+
+def outcome_of(question: Question, state: ItemState | None, profile: Profile) -> Outcome | None:
+    """Return how a question ended, or None while it has not."""
+    if state is None:
+        return None
+    answer = _sum(state.answer, state.spent)
+    raws = (*state.earlier, *state.replies)
+    if state.failed is not None:
+        status, failure = state.failed
+        return Outcome(
+            question=question.id,
+            status=status,
+            score=None,
+            retrieval=state.retrieval,
+            answer=answer if state.answer else None,
+            raw_verdicts=raws,
+            failure=failure,
+            answered_at=state.answered_at,
+        )
+    if state.retrieval is None or state.answer is None or answer is None or not state.replies:
+        return None
+    item = build_item(question, state.answer.text, contexts(state.retrieval), profile)
+    try:
+        verdict = read_verdict(state.replies[-1], item, profile)
+    except InvalidReply:
+        return None
+    return Outcome(
+        question=question.id,
+        status=status_of(verdict, state.retrieval.state),
+        score=item_hundredths(verdict),
+        retrieval=state.retrieval,
+        answer=answer,
+        raw_verdicts=raws,
+        verdict=verdict,
+        answered_at=state.answered_at,
+    )
+
+
+def outcomes_of(benchmark: Benchmark, states: dict[str, ItemState], profile: Profile) -> Sequence[Outcome] | None:
+    """Return all outcomes in benchmark order, or None while a question has not ended."""
+    outcomes = [outcome_of(question, states.get(question.id), profile) for question in benchmark.questions]
+    ended = [outcome for outcome in outcomes if outcome is not None]
+    return ended if len(ended) == len(outcomes) else None
+
+
+def contexts(retrieval: Retrieval) -> tuple[str, ...]:
+    """Return the delivered texts in order."""
+    return tuple(chunk.text for chunk in retrieval.delivered)
+
+
+def _sum(answer: Answer | None, spent: Answer | None) -> Answer | None:
+    if answer is None or spent is None:
+        return answer or spent
+    return msgspec.structs.replace(
+        answer,
+        attempts=answer.attempts + spent.attempts,
+        latency_ms=answer.latency_ms + spent.latency_ms,
+        cost_microusd=total(answer.cost_microusd, spent.cost_microusd),
+        usage=Usage(
+            input_tokens=total(answer.usage.input_tokens, spent.usage.input_tokens),
+            output_tokens=total(answer.usage.output_tokens, spent.usage.output_tokens),
+        ),
+    )
