@@ -1,0 +1,83 @@
+"""Reciprocal rank fusion of two or more stacks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from ragassay.errors import InputError, StackError
+from ragassay.plugins.stacks.parameters import Parameters
+from ragassay.records import JSON, Chunk, Hit
+from ragassay.seams import Progress, Retriever
+
+
+class Hybrid:
+    """Fuses the stacks in its part `of`: score(chunk) = Σ over stacks of 1 / (rrf_k + rank).
+
+    Source: Cormack, Clarke and Büttcher, "Reciprocal rank fusion outperforms Condorcet and individual rank
+    learning methods", SIGIR 2009.
+    """
+
+    owns_corpus: ClassVar[bool] = False
+    default_parts: ClassVar[Mapping[str, JSON]] = {}
+
+    def __init__(self, **params: Any) -> None:
+        read = Parameters("hybrid", params)
+        self._rrf_k = read.integer("rrf_k", 60, low=0, high=1_000_000)
+        self._depth = read.integer("depth", 20, low=1, high=100_000)
+        read.finish()
+
+    def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> Fusion:
+        """Return the fusion; raises `InputError` unless `parts["of"]` lists two or more built stacks."""
+        of = parts.get("of")
+        if not isinstance(of, list | tuple) or len(of) < 2 or not all(isinstance(one, Retriever) for one in of):
+            raise InputError('\'hybrid\' needs two or more stacks: of = [ { kind = "bm25" }, { kind = "dense" } ]')
+        progress(len(chunks), len(chunks))
+        return Fusion(tuple(of), self._rrf_k, self._depth)
+
+
+class Fusion:
+    """Asks every stack for the same question and fuses their ranks; scores of the stacks do not enter."""
+
+    def __init__(self, of: tuple[Retriever, ...], rrf_k: int, depth: int) -> None:
+        self._of = of
+        self._rrf_k = rrf_k
+        self._depth = depth
+
+    def search(self, text: str, k: int) -> list[Hit]:
+        """Return at most k chunks, best fused score first; equal scores as first met, stack by stack.
+
+        Every stack is asked for `depth` hits, whatever k is. A stack that fails fails the fusion: the others never
+        stand in for it.
+        """
+        shares: dict[str, list[float]] = {}
+        texts: dict[str, str | None] = {}
+        for stack in self._of:
+            ranked: dict[str, str | None] = {}
+            hits = stack.search(text, self._depth)
+            if len(hits) > self._depth:
+                raise StackError(f"a fused stack returned {len(hits)} hits where {self._depth} were asked for")
+            for hit in hits:
+                ranked.setdefault(hit.chunk, hit.text)
+            for rank, (chunk, own_text) in enumerate(ranked.items(), 1):
+                shares.setdefault(chunk, []).append(1 / (self._rrf_k + rank))
+                texts.setdefault(chunk, own_text)
+        scores = {chunk: math.fsum(parts) for chunk, parts in shares.items()}
+        order = sorted(scores, key=lambda chunk: -scores[chunk])[: max(0, k)]
+        return [Hit(chunk=chunk, score=scores[chunk], text=texts[chunk]) for chunk in order]
+
+    def describe(self) -> JSON:
+        """Return the method, its parameters and what every fused stack says of itself."""
+        return {
+            "kind": "hybrid",
+            "method": "reciprocal rank fusion",
+            "rrf_k": self._rrf_k,
+            "depth": self._depth,
+            "of": [stack.describe() for stack in self._of],
+        }
+
+    def close(self) -> None:
+        """Close every fused stack."""
+        for stack in self._of:
+            stack.close()

@@ -1,0 +1,66 @@
+"""Embedding chunks in blocks and questions one by one, every row checked before it is indexed or searched with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragassay.errors import InputError, StackError
+from ragassay.records import JSON, Chunk
+from ragassay.seams import Embedder, Progress
+
+BLOCK = 256
+"""Chunks per call of the embedder; progress is reported, and an embedding cache written, once per block."""
+
+
+def embedder_of(kind: str, parts: Mapping[str, Any]) -> Embedder:
+    """Return the part `embedder`; raises `InputError` when there is none."""
+    embedder = parts.get("embedder")
+    if not isinstance(embedder, Embedder):
+        raise InputError(f'{kind!r} needs an embedder, for example embedder = {{ kind = "minilm-l6-v2-int8" }}')
+    return embedder
+
+
+def embed_chunks(embedder: Embedder, chunks: Sequence[Chunk], progress: Progress) -> NDArray[np.float32]:
+    """Return the chunks' vectors, shape (n, dimension), in chunk order; (0, 0) for no chunks."""
+    if not chunks:
+        return np.zeros((0, 0), dtype=np.float32)
+    blocks = []
+    for start in range(0, len(chunks), BLOCK):
+        texts = [chunk.text for chunk in chunks[start : start + BLOCK]]
+        blocks.append(_checked(embedder.embed(texts, "document"), len(texts)))
+        if blocks[-1].shape[1] != blocks[0].shape[1]:
+            raise StackError(f"the embedder changed its dimension from {blocks[0].shape[1]} to {blocks[-1].shape[1]}")
+        progress(start + len(texts), len(chunks))
+    return np.concatenate(blocks)
+
+
+def embed_query(embedder: Embedder, text: str, dimension: int) -> NDArray[np.float32]:
+    """Return the question's vector, shape (dimension,)."""
+    row: NDArray[np.float32] = _checked(embedder.embed([text], "query"), 1)[0]
+    if row.shape[0] != dimension:
+        raise StackError(f"the embedder gave {row.shape[0]} numbers for a question and {dimension} for a chunk")
+    return row
+
+
+def truncated(embedder: Embedder, chunks: Sequence[Chunk]) -> int | None:
+    """Return how many chunks are longer than the embedder reads, None when it cannot say."""
+    count = getattr(embedder, "count_truncated", None)
+    return None if count is None else int(count([chunk.text for chunk in chunks]))
+
+
+def described(kind: str, embedder: Embedder, cut: int | None, **more: Any) -> JSON:
+    """Return the description of a stack over an embedder; `truncated_chunks` is null where it is unknown."""
+    return {"kind": kind, **more, "truncated_chunks": cut, "embedder": embedder.describe()}
+
+
+def _checked(matrix: NDArray[np.float32], rows: int) -> NDArray[np.float32]:
+    matrix = np.ascontiguousarray(matrix, dtype=np.float32)
+    if matrix.ndim != 2 or matrix.shape[0] != rows or matrix.shape[1] == 0:
+        raise StackError(f"the embedder returned shape {matrix.shape} for {rows} texts")
+    if not np.isfinite(matrix).all():
+        raise StackError("the embedder returned a vector that holds NaN or infinity")
+    return matrix
