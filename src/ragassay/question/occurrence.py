@@ -1,0 +1,143 @@
+"""Where a text stands in a page as whole words: exactly, or under presentation folds with the way back."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+from functools import cached_property, lru_cache
+
+import msgspec
+
+from ragassay import fold
+from ragassay.fold import Match
+from ragassay.records import Page
+
+_CONTEXT = 8
+"""Characters beside a match that decide whether it cuts a word."""
+_HYPHENS = "-_\u2010\u2011"
+
+
+class Occurrences(msgspec.Struct, frozen=True, kw_only=True):
+    """The first whole occurrence, how many whole ones there are, and the first inside a longer word or number."""
+
+    first: Match | None
+    count: int
+    inside: Match | None
+
+
+class Searched:
+    """A page that is searched many times: what it says without its presentation is worked out once."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    @cached_property
+    def said(self) -> str:
+        """The page's text under all presentation folds, without offsets."""
+        return said(self.page.text)
+
+    @cached_property
+    def folded(self) -> fold.Folded:
+        """The page's text under all presentation folds, with offsets."""
+        return fold.fold(self.page.text, fold.PRESENTATION)
+
+    def find(self, wanted: str) -> Occurrences:
+        """Look for `wanted`: exact occurrences win; only without a whole one the text is searched under folds.
+
+        Offsets are characters of the page's own text.
+        """
+        text = self.page.text
+        exact = _sorted_out(
+            (Match(at, at + len(wanted), ()), _cuts(text, at, at + len(wanted))) for at in _starts(wanted, text)
+        )
+        words = said(wanted)
+        if exact.first or not words or words not in self.said:
+            return exact
+        folded = _sorted_out(self._under_folds(wanted, words))
+        return Occurrences(first=folded.first, count=folded.count, inside=exact.inside or folded.inside)
+
+    def _under_folds(self, wanted: str, words: str) -> Iterator[tuple[Match, bool]]:
+        text = self.folded.text
+        for at in _starts(words, text):
+            start, end = self.folded.span(at, at + len(words))
+            found = self.page.text[start:end]
+            if found != wanted:
+                yield Match(start, end, _needed(wanted, found)), _cuts(text, at, at + len(words))
+
+
+def _sorted_out(placed: Iterable[tuple[Match, bool]]) -> Occurrences:
+    first = inside = None
+    count = 0
+    for match, cut in placed:
+        if cut:
+            inside = inside or match
+        else:
+            first = first or match
+            count += 1
+    return Occurrences(first=first, count=count, inside=inside)
+
+
+def said(text: str) -> str:
+    """Return what `text` says: the same as `fold(text, PRESENTATION)`, outer space dropped, without offsets."""
+    if not text.isascii():
+        composed = unicodedata.normalize("NFC", text)
+        text = composed.translate({ord(char): _shown(char) for char in set(composed) if not char.isascii()})
+    return " ".join(text.split())
+
+
+def inside_word(left: str, right: str) -> bool:
+    """True when the boundary between `left` and `right` lies inside a word or a number.
+
+    Letters and digits that touch, a combining mark, a hyphen or underscore between letters or digits, `n't`, and a
+    point or comma between digits hold a word together. Scripts without letter case, which may be written without
+    spaces, never do.
+    """
+    left, right = _visible(left), _visible(right)
+    if not left or not right:
+        return False
+    before, after = left[-1], right[0]
+    if unicodedata.combining(after) or (_in_word(before) and _in_word(after)):
+        return True
+    beyond, behind = right[1:2], left[-2:-1]
+    if (after in _HYPHENS and _in_word(before) and _in_word(beyond)) or (
+        before in _HYPHENS and _in_word(after) and _in_word(behind)
+    ):
+        return True
+    if (after in ".," and before.isdigit() and beyond.isdigit()) or (
+        before in ".," and after.isdigit() and behind.isdigit()
+    ):
+        return True
+    return before.isalpha() and after in "'’" and beyond in ("t", "T") and not _in_word(right[2:3])
+
+
+def _starts(wanted: str, text: str) -> Iterator[int]:
+    at = text.find(wanted) if wanted else -1
+    while at >= 0:
+        yield at
+        at = text.find(wanted, at + 1)
+
+
+def _cuts(text: str, start: int, end: int) -> bool:
+    return any(inside_word(text[max(0, at - _CONTEXT) : at], text[at : at + _CONTEXT]) for at in (start, end))
+
+
+def _needed(wanted: str, found: str) -> tuple[fold.FoldName, ...]:
+    needed = fold.PRESENTATION
+    for name in fold.PRESENTATION:
+        fewer = tuple(other for other in needed if other != name)
+        if fold.fold(wanted, fewer).text.strip() == fold.fold(found, fewer).text.strip():
+            needed = fewer
+    return needed or ("whitespace",)
+
+
+def _in_word(char: str) -> bool:
+    return char.isdigit() or (char.isalpha() and char.lower() != char.upper())
+
+
+def _visible(text: str) -> str:
+    return text if text.isascii() else fold.fold(text, ("invisible",)).text
+
+
+@lru_cache(maxsize=65_536)
+def _shown(char: str) -> str:
+    return fold.fold(char, ("ligatures", "invisible", "quotes", "dashes")).text

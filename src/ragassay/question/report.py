@@ -1,0 +1,73 @@
+"""What `questions check` and `questions lint` print, as text for a terminal and as plain values for JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ragassay.question.evidence import EvidenceFinding, Place
+from ragassay.question.lint import LintFinding
+from ragassay.question.printable import printable
+from ragassay.records import to_json
+
+MAX_PLACES = 5
+"""How many places of one finding are printed; the rest is counted."""
+
+
+def evidence_counts(findings: Sequence[EvidenceFinding]) -> dict[str, int]:
+    """Return how many findings are exact, folded, missing and none."""
+    counts = Counter(finding.state for finding in findings)
+    return {state: counts.get(state, 0) for state in ("exact", "folded", "missing", "none")}
+
+
+def evidence_lines(findings: Sequence[EvidenceFinding], pages: int) -> Iterator[str]:
+    """Yield the counts, then one line per evidence text: state, question, place, folds, other places."""
+    counts = evidence_counts(findings)
+    texts = len(findings) - counts["none"]
+    yield (
+        f"{texts} evidence texts in {pages} pages: {counts['exact']} exact, {counts['folded']} folded, "
+        f"{counts['missing']} missing; {counts['none']} questions without evidence"
+    )
+    width = max((len(printable(finding.question)) for finding in findings), default=0)
+    for finding in findings:
+        if finding.state != "none":
+            yield f"  {finding.state:<7}  {printable(finding.question):<{width}}  {_where(finding)}"
+
+
+def lint_lines(findings: Sequence[LintFinding], checked: str) -> Iterator[str]:
+    """Yield one line per finding with its places below, errors first, and the counts; `checked` says of what."""
+    errors = [finding for finding in findings if finding.severity == "error"]
+    warnings = [finding for finding in findings if finding.severity == "warning"]
+    for finding in (*errors, *warnings):
+        names = ", ".join(printable(question) for question in finding.questions)
+        yield f"  {finding.severity}  {finding.rule}  {names}: {printable(finding.message)}"
+        yield from (f"      at {span(place)}" for place in finding.places[:MAX_PLACES])
+        if len(finding.places) > MAX_PLACES:
+            yield f"      and at {len(finding.places) - MAX_PLACES} more places"
+    yield f"{checked}: {_many(len(errors), 'error')}, {_many(len(warnings), 'warning')}"
+
+
+def to_values(findings: Sequence[EvidenceFinding] | Sequence[LintFinding]) -> list[Any]:
+    """Return the findings as plain values."""
+    return [to_json(finding) for finding in findings]
+
+
+def span(place: Place) -> str:
+    """Return a place as page, half-open span and folds."""
+    folds = f" (folds: {', '.join(place.folds)})" if place.folds else ""
+    return f"{printable(place.page)} [{place.start}, {place.end}){folds}"
+
+
+def _where(finding: EvidenceFinding) -> str:
+    if finding.page is None or finding.start is None or finding.end is None:
+        return f"declared on {printable(finding.declared)}" if finding.declared else "no page declared"
+    here = span(Place(page=finding.page, start=finding.start, end=finding.end, folds=finding.folds))
+    alternative = f", alternative {finding.alternative}" if finding.alternative else ""
+    again = f", {finding.repeats} more on this page" if finding.repeats else ""
+    elsewhere = f", also on {_many(len(finding.others), 'other page')}" if finding.others else ""
+    return f"{here}{alternative}{again}{elsewhere}"
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
