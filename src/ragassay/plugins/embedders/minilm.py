@@ -20,6 +20,9 @@ DIMENSION = 384
 TOKEN_LIMIT = 256
 """Word pieces per text, the two special ones included; what stands behind them is not embedded."""
 
+_COUNTED = 256
+"""Texts tokenised at a time when they are only counted: an encoding takes far more memory than its text."""
+
 
 class MiniLM:
     """Mean-pooled, unit-length sentence vectors of 384 numbers; loads its files when it is first used."""
@@ -68,8 +71,9 @@ class MiniLM:
 
     def count_truncated(self, texts: Sequence[str]) -> int:
         """Return how many of `texts` are longer than the limit, without embedding them."""
-        encoded = self._model().tokenizer.encode_batch(list(texts)) if texts else []
-        return sum(1 for one in encoded if one.overflowing)
+        tokenizer = self._model().tokenizer
+        blocks = (tokenizer.encode_batch(list(texts[at : at + _COUNTED])) for at in range(0, len(texts), _COUNTED))
+        return sum(1 for block in blocks for one in block if one.overflowing)
 
     def describe(self) -> JSON:
         """Return model, weights digests, dimension, pooling, limit and library versions (loads the files)."""

@@ -1,0 +1,174 @@
+"""Vectors kept on disk by everything that shapes them, so that a second run embeds nothing.
+
+A store is a folder of segments. A segment is written once, whole, under the SHA-256 of its own bytes: a crash leaves
+either no segment or a good one, two writers never touch one file, and a damaged one is noticed and embedded again.
+
+```
+8 bytes magic · uint32 dimension · uint32 n · n × 32 bytes key · n × dimension × float32   (little-endian)
+```
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import struct
+import tempfile
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragassay import canon
+from ragassay.errors import InputError, PluginError
+from ragassay.records import JSON
+from ragassay.seams import Embedder
+
+MAGIC = b"RAEMBED1"
+_HEADER = struct.Struct("<8sII")
+_KEY_BYTES = 32
+_QUERY_BLOCK = 64
+"""Question vectors gathered before they are written; those of documents are written at the end of every call."""
+
+Row = NDArray[np.float32]
+
+
+class CachedEmbedder:
+    """An embedder whose rows are looked up first in `<folder>/<digest of its description>/`; safe between threads.
+
+    `embedded`, `reused` and `damaged` count the texts that the embedder was asked for, those answered from the store,
+    and the segments that were refused. Call `close` to write the questions' vectors that are still in memory.
+    """
+
+    def __init__(self, embedder: Embedder, folder: Path) -> None:
+        self._embedder = embedder
+        self._root = folder
+        self._lock = threading.Lock()
+        self._rows: dict[bytes, Row] | None = None
+        self._pending: dict[bytes, Row] = {}
+        self._identity = ""
+        self.count_truncated = getattr(embedder, "count_truncated", None)
+        """The embedder's own counter of texts longer than it reads; None when it has none."""
+        self.embedded = 0
+        self.reused = 0
+        self.damaged = 0
+
+    def embed(self, texts: Sequence[str], kind: Literal["document", "query"]) -> NDArray[np.float32]:
+        """Return one row per text in order, embedding each unknown text once; shape as the embedder's own.
+
+        Raises what the embedder raises, `PluginError` for rows of a wrong shape, `InputError` when the store cannot
+        be written.
+        """
+        if not texts:
+            return self._embedder.embed(texts, kind)
+        rows = self._open()
+        keys = [self._key(text, kind) for text in texts]
+        unknown = {key: text for key, text in zip(keys, texts, strict=True) if key not in rows}
+        if unknown:
+            self._add(unknown, self._embedder.embed(list(unknown.values()), kind), flush=kind == "document")
+        with self._lock:
+            self.embedded += len(unknown)
+            self.reused += len(texts) - len(unknown)
+            return np.stack([rows[key] for key in keys])
+
+    def describe(self) -> JSON:
+        """Return the embedder's own description: where a row came from changes nothing."""
+        return self._embedder.describe()
+
+    def flush(self) -> None:
+        """Write the rows that are in memory only."""
+        with self._lock:
+            self._write()
+
+    def close(self) -> None:
+        """Write what is in memory only; may be called twice."""
+        self.flush()
+
+    def _open(self) -> dict[bytes, Row]:
+        with self._lock:
+            if self._rows is None:
+                self._identity = canon.digest(self._embedder.describe())
+                self._rows = {}
+                for path in sorted(self._folder().glob("*.rows")):
+                    self._load(path, self._rows)
+            return self._rows
+
+    def _folder(self) -> Path:
+        return self._root / self._identity
+
+    def _key(self, text: str, kind: str) -> bytes:
+        return hashlib.sha256(f"{self._identity}\0{kind}\0{text}".encode("utf-8", "surrogatepass")).digest()
+
+    def _load(self, path: Path, rows: dict[bytes, Row]) -> None:
+        """Add a segment's rows, or count it as damaged and remove it: it is embedded again."""
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise InputError(f"cannot read the embedding store {path}: {error}") from error
+        segment = decode(data) if canon.sha256(data) == path.stem else None
+        if segment is None:
+            self.damaged += 1
+            path.unlink(missing_ok=True)
+            return
+        rows.update(segment)
+
+    def _add(self, unknown: dict[bytes, str], matrix: NDArray[np.float32], *, flush: bool) -> None:
+        matrix = np.ascontiguousarray(matrix, dtype=np.float32)
+        if matrix.ndim != 2 or matrix.shape[0] != len(unknown) or matrix.shape[1] == 0:
+            raise PluginError(f"the embedder returned shape {matrix.shape} for {len(unknown)} texts")
+        if not np.isfinite(matrix).all():
+            raise PluginError("the embedder returned a vector that holds NaN or infinity; nothing was stored")
+        with self._lock:
+            fresh = dict(zip(unknown, matrix, strict=True))
+            assert self._rows is not None
+            self._rows.update(fresh)
+            self._pending.update(fresh)
+            if flush or len(self._pending) >= _QUERY_BLOCK:
+                self._write()
+
+    def _write(self) -> None:
+        if not self._pending:
+            return
+        data = encode(self._pending)
+        folder = self._folder()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            _write_atomically(data, folder / f"{canon.sha256(data)}.rows")
+        except OSError as error:
+            raise InputError(f"cannot write the embedding store {folder}: {error}; free space or move it") from error
+        self._pending = {}
+
+
+def encode(rows: dict[bytes, Row]) -> bytes:
+    """Return the bytes of one segment; all rows have the same length."""
+    matrix = np.stack(list(rows.values())).astype("<f4")
+    return _HEADER.pack(MAGIC, matrix.shape[1], matrix.shape[0]) + b"".join(rows) + matrix.tobytes()
+
+
+def decode(data: bytes) -> dict[bytes, Row] | None:
+    """Return a segment's rows by key, None when the bytes are no segment."""
+    if len(data) < _HEADER.size:
+        return None
+    magic, dimension, count = _HEADER.unpack_from(data)
+    body = _HEADER.size + count * _KEY_BYTES
+    if magic != MAGIC or len(data) != body + count * dimension * 4:
+        return None
+    matrix = np.frombuffer(data, dtype="<f4", offset=body).reshape(count, dimension).astype(np.float32)
+    keys = [data[at : at + _KEY_BYTES] for at in range(_HEADER.size, body, _KEY_BYTES)]
+    return dict(zip(keys, matrix, strict=True))
+
+
+def _write_atomically(data: bytes, path: Path) -> None:
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".partial-", delete=False) as stream:
+        partial = Path(stream.name)
+        try:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+            partial.replace(path)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
