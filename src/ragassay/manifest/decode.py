@@ -1,0 +1,154 @@
+"""Bytes become the values of a run, strictly; whatever the bytes are, the only errors are `VerifyError`s. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import NoReturn, TypeVar
+
+import msgspec
+
+from ragassay import canon
+from ragassay.errors import VerifyError
+from ragassay.manifest import dsse
+from ragassay.manifest.encoding import encode_benchmark, line_decoder, split_lines
+from ragassay.manifest.files import BENCHMARK, CONFIG, MANIFEST, MAX_BYTES, MAX_ROWS, OUTPUTS, TELEMETRY
+from ragassay.manifest.statement import (
+    PAYLOAD_TYPE,
+    RUN_KIND,
+    RUN_TYPE,
+    STATEMENT_TYPE,
+    RunDocument,
+    Statement,
+)
+from ragassay.records import Benchmark, Config, OutputRow, Record, TelemetryRow
+
+R = TypeVar("R", bound=Record)
+
+_RUN_ID = re.compile(r"[0-9a-f]{32}")
+_output_line: Callable[[bytes], OutputRow] = line_decoder(OutputRow)
+_telemetry_line: Callable[[bytes], TelemetryRow] = line_decoder(TelemetryRow)
+_benchmark = msgspec.json.Decoder(Benchmark)
+
+
+def _fail(code: str, message: str) -> NoReturn:
+    raise VerifyError(message, code=code)
+
+
+def decode_statement(payload_type: str, payload: bytes) -> Statement:
+    """Read the statement of a run; raises TYPE_UNKNOWN, VERSION_UNKNOWN, ENVELOPE_MALFORMED, ENVELOPE_NOT_CANONICAL."""
+    if payload_type != PAYLOAD_TYPE:
+        _fail("TYPE_UNKNOWN", f"the payload type is {payload_type[:200]!r}, not {PAYLOAD_TYPE!r}")
+    try:
+        value = canon.load_strict(payload, max_bytes=dsse.MAX_ENVELOPE_BYTES, max_depth=16)
+        written = canon.canonical(value)
+    except canon.NotCanonical as error:
+        raise VerifyError(f"the signed payload is no strict JSON: {error}", code="ENVELOPE_MALFORMED") from error
+    if written != payload:
+        _fail("ENVELOPE_NOT_CANONICAL", "the signed payload is not in canonical form (RFC 8785)")
+    if not isinstance(value, dict) or value.get("_type") != STATEMENT_TYPE:
+        _fail("TYPE_UNKNOWN", f"the payload is no in-toto statement of type {STATEMENT_TYPE}")
+    _check_predicate_type(value.get("predicateType"))
+    try:
+        statement = msgspec.convert(value, Statement)
+    except msgspec.ValidationError as error:
+        raise VerifyError(f"the statement lacks the form of a run: {error}", code="ENVELOPE_MALFORMED") from error
+    _check_form(statement)
+    return statement
+
+
+def _check_predicate_type(kind: object) -> None:
+    if kind == RUN_TYPE:
+        return
+    if isinstance(kind, str) and kind.startswith(RUN_KIND):
+        _fail("VERSION_UNKNOWN", f"the run is of version {kind[len(RUN_KIND) :][:40]!r}; this verifier knows v0.1")
+    _fail("TYPE_UNKNOWN", f"the statement is of type {str(kind)[:200]!r}, not a run")
+
+
+def _check_form(statement: Statement) -> None:
+    names = [subject.name for subject in statement.subject]
+    if names != [OUTPUTS]:
+        _fail("ENVELOPE_MALFORMED", f"the only subject must be {OUTPUTS}, not {names[:8]!r}")
+    predicate = statement.predicate
+    if not _RUN_ID.fullmatch(predicate.run_id):
+        _fail("ENVELOPE_MALFORMED", "the run's id must be 32 lower-case hex digits")
+    if not 1 <= predicate.pass_.k <= predicate.pass_.of:
+        _fail("ENVELOPE_MALFORMED", f"there is no pass {predicate.pass_.k} of {predicate.pass_.of}")
+    if predicate.provenance.source_kind == "republished":
+        return
+    for name in ("config", "telemetry", "corpus", "stack", "model"):
+        if getattr(predicate, name) is None:
+            _fail("ENVELOPE_MALFORMED", f"`{name}` may be null in a republished run only")
+    if predicate.judge.digest is None:
+        _fail("ENVELOPE_MALFORMED", "`judge.digest` may be null in a republished run only")
+
+
+def decode_outputs(data: bytes) -> tuple[OutputRow, ...]:
+    """Read `outputs.jsonl`; raises ROW_MALFORMED naming the first bad line."""
+    return _rows(data, OUTPUTS, _output_line)
+
+
+def decode_telemetry(data: bytes) -> tuple[TelemetryRow, ...]:
+    """Read `telemetry.jsonl`; raises ROW_MALFORMED naming the first bad line."""
+    return _rows(data, TELEMETRY, _telemetry_line)
+
+
+def _rows(data: bytes, name: str, decode: Callable[[bytes], R]) -> tuple[R, ...]:
+    check_size(name, data)
+    rows: list[R] = []
+    try:
+        for line in split_lines(data, max_rows=MAX_ROWS):
+            rows.append(decode(line))
+    except canon.NotCanonical as error:
+        raise VerifyError(f"{name}, line {len(rows) + 1}: {error}", code="ROW_MALFORMED") from error
+    return tuple(rows)
+
+
+def decode_config(data: bytes) -> Config:
+    """Read `config.json`; raises CONFIG_DIGEST where its bytes are not the canonical form of a configuration."""
+    check_size(CONFIG, data)
+    try:
+        return msgspec.convert(canon.load_canonical(data, max_bytes=MAX_BYTES[CONFIG]), Config)
+    except (canon.NotCanonical, msgspec.ValidationError) as error:
+        raise VerifyError(f"{CONFIG} is no canonical configuration: {error}", code="CONFIG_DIGEST") from error
+
+
+def decode_benchmark(data: bytes) -> Benchmark:
+    """Read `benchmark.json`; raises BENCHMARK_DIGEST where its bytes are not the canonical form of a question set."""
+    check_size(BENCHMARK, data)
+    try:
+        benchmark = _benchmark.decode(data)
+        written = encode_benchmark(benchmark)
+    except (ValueError, RecursionError) as error:
+        raise VerifyError(f"{BENCHMARK} is no canonical question set: {error}", code="BENCHMARK_DIGEST") from error
+    if written != data:
+        _fail("BENCHMARK_DIGEST", f"{BENCHMARK} is not in canonical form (RFC 8785)")
+    return benchmark
+
+
+def check_size(name: str, data: bytes) -> None:
+    """Raise BUNDLE_TOO_LARGE where a file has more bytes than its kind may."""
+    if len(data) > MAX_BYTES[name]:
+        _fail("BUNDLE_TOO_LARGE", f"{name} has {len(data)} bytes; {MAX_BYTES[name]} are allowed")
+
+
+def decode_run(files: Mapping[str, bytes]) -> RunDocument:
+    """Read all files of a run without checking any signature or digest; raises `VerifyError` on bad form.
+
+    A reader that trusts nothing calls `verify` first; this only gives the values their types.
+    """
+    envelope = dsse.decode_envelope(_file(files, MANIFEST))
+    predicate = decode_statement(envelope.payload_type, dsse.decode_base64(envelope.payload)).predicate
+    return RunDocument(
+        predicate=predicate,
+        config=decode_config(_file(files, CONFIG)) if predicate.config else None,
+        benchmark=decode_benchmark(_file(files, BENCHMARK)),
+        outputs=decode_outputs(_file(files, OUTPUTS)),
+        telemetry=decode_telemetry(_file(files, TELEMETRY)) if predicate.telemetry else (),
+    )
+
+
+def _file(files: Mapping[str, bytes], name: str) -> bytes:
+    if name not in files:
+        _fail("FILE_MISSING", f"{name} is missing")
+    return files[name]

@@ -1,0 +1,147 @@
+"""Each row by itself: texts against digests and benchmark, status against content, score against verdicts. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ragassay import canon, fold
+from ragassay.manifest.files import OUTPUTS
+from ragassay.manifest.rows import verdict_of
+from ragassay.manifest.statement import RunPredicate
+from ragassay.records import MISSING, OutputRow, Profile, Question, Verdict
+from ragassay.score import item_hundredths, status_of
+from ragassay.verify.report import Findings
+
+QUOTED = frozenset({"SUPPORTS", "HEDGES", "CONTRADICTS"})
+
+
+def check_items(
+    rows: Sequence[OutputRow],
+    questions: Mapping[str, Question],
+    predicate: RunPredicate,
+    profile: Profile | None,
+    findings: Findings,
+) -> None:
+    """Check every row; `questions` is by id and may lack some, `profile` is None where the metric names none known."""
+    republished = predicate.provenance.source_kind == "republished"
+    judge = predicate.judge.digest.sha256 if predicate.judge.digest else None
+    for row in rows:
+        where = f"{OUTPUTS}: {row.id}"
+        _check_chunks(row, findings, where)
+        if (question := questions.get(row.id)) is not None:
+            _check_question(row, question, profile, findings, where)
+        verdict = verdict_of(row)
+        if not republished or verdict is not None:
+            _check_status(row, verdict, findings, where)
+        _check_score(row, verdict, profile, republished, findings, where)
+        if profile == "factual-consistency/2" and row.answer is not None:
+            _check_quotes(row, row.answer, findings, where)
+        judged = row.verdict is not None or row.status == "judge_failed"
+        if (row.judge != judge if judged else row.judge is not None) and not (republished and row.judge is None):
+            findings.add("JUDGE_MIXED", f"judged by {row.judge}, the run by {judge}", where)
+    findings.made("rows")
+    if republished:
+        findings.not_made("item scores", "a republished run carries scores without verdicts")
+    else:
+        findings.made("item scores")
+
+
+def _check_chunks(row: OutputRow, findings: Findings, where: str) -> None:
+    if [chunk.rank for chunk in row.chunks] != list(range(1, len(row.chunks) + 1)):
+        findings.add("CHUNK_DIGEST", "the ranks of the retrieved chunks are not 1, 2, 3, …", where)
+    for chunk in row.chunks:
+        if chunk.text is None:
+            findings.add("TEXT_WITHHELD", f"the text of chunk {chunk.id!r} is withheld", where)
+        elif canon.sha256(chunk.text.encode("utf-8")) != chunk.sha256:
+            findings.add("CHUNK_DIGEST", f"the text of chunk {chunk.id!r} is not the one of its digest", where)
+
+
+def _check_question(
+    row: OutputRow, question: Question, profile: Profile | None, findings: Findings, where: str
+) -> None:
+    if row.question != question.input:
+        findings.add("ROW_CHANGED", "the question that was asked is not the benchmark's", where)
+    if profile == "factual-consistency/2" and row.verdict is not None:
+        frozen = [(claim.id, claim.text, claim.central) for claim in question.claims]
+        if [(claim.id, claim.text, claim.central) for claim in row.claims] != frozen:
+            findings.add("ROW_CHANGED", "the judged claims are not the benchmark's frozen ones", where)
+
+
+def _check_status(row: OutputRow, verdict: Verdict | None, findings: Findings, where: str) -> None:
+    if (problem := _status_problem(row, verdict)) is not None:
+        findings.add("STATUS", f"the status is {row.status!r}, but {problem}", where)
+
+
+def _status_problem(row: OutputRow, verdict: Verdict | None) -> str | None:
+    if (row.retrieval == "ok") != bool(row.chunks):
+        return f"retrieval is {row.retrieval!r} with {len(row.chunks)} chunks"
+    if (row.failure is not None) != (row.status in MISSING):
+        return "a failure stands on every missing item and on no other"
+    if row.claims and verdict is None:
+        return "there are claims without a verdict"
+    if row.status in MISSING:
+        return _missing_problem(row, verdict)
+    if verdict is None:
+        return None  # SCORED_FAILURE says so
+    if row.answer is None:
+        return "there is no answer to judge"
+    if row.retrieval == "failed":
+        return "retrieval failed"
+    expected = status_of(verdict, row.retrieval)
+    return None if row.status == expected else f"its verdict makes it {expected!r}"
+
+
+def _missing_problem(row: OutputRow, verdict: Verdict | None) -> str | None:
+    if verdict is not None:
+        return "there is a verdict"
+    if (row.retrieval == "failed") != (row.status == "retrieval_failed") and row.status != "harness_failed":
+        return f"retrieval is {row.retrieval!r}"
+    if row.status == "harness_failed":
+        return None
+    if (row.answer is not None) != (row.status == "judge_failed"):
+        return "an answer stands on items whose judge failed and on no other missing one"
+    return None
+
+
+def _check_score(
+    row: OutputRow,
+    verdict: Verdict | None,
+    profile: Profile | None,
+    republished: bool,
+    findings: Findings,
+    where: str,
+) -> None:
+    if row.status in MISSING:
+        if row.score is not None:
+            findings.add("SCORED_FAILURE", f"the item ended as {row.status!r} and carries a score", where)
+        return
+    if row.score is None:
+        findings.add("SCORED_FAILURE", f"the item ended as {row.status!r} and carries no score", where)
+    elif verdict is None:
+        if not republished:
+            findings.add("SCORED_FAILURE", "the item carries a score without a verdict", where)
+        elif not 0 <= row.score <= 100:
+            findings.add("ITEM_SCORE", f"{row.score} is no number of hundredths from 0 to 100", where)
+    elif (problem := _verdict_problem(verdict, profile)) is not None:
+        findings.add("ITEM_SCORE", problem, where)
+    elif row.score != (expected := item_hundredths(verdict)):
+        findings.add("ITEM_SCORE", f"the score is {row.score}, its verdicts make it {expected}", where)
+
+
+def _verdict_problem(verdict: Verdict, profile: Profile | None) -> str | None:
+    if profile == "factual-consistency/1":
+        return "answer kinds are known in profile 2 only" if verdict.answer_kind is not None else None
+    if not verdict.claims:
+        return "there is no claim to score"
+    if verdict.reference_insufficient:
+        return "a frozen reference cannot be insufficient"
+    central = any(claim.central and claim.verdict == "CONTRADICTS" for claim in verdict.claims)
+    if verdict.central_contradicted != central:
+        return "`centralContradicted` does not follow from the claims"
+    return None
+
+
+def _check_quotes(row: OutputRow, answer: str, findings: Findings, where: str) -> None:
+    for claim in row.claims:
+        if claim.verdict in QUOTED and fold.find(claim.quote, answer, fold.QUOTE) is None:
+            findings.add("QUOTE_NOT_IN_ANSWER", f"claim {claim.id} is {claim.verdict} by words the answer lacks", where)
