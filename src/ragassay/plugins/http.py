@@ -1,0 +1,212 @@
+"""The one HTTP client of all plugins: one attempt per call, every fault a `ModelError` with its kind.
+
+No cookies, no redirects, no proxy from the environment. The key stands in the Authorization header and nowhere
+else: it is removed from every message, in the forms in which servers echo it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+import msgspec
+
+from ragassay.errors import InputError, ModelError, ModelErrorKind
+from ragassay.plugins.http_faults import excerpt, key_forms, readable, retry_after_s, status_fault, without
+from ragassay.records import JSON, Secret
+
+CONNECT_TIMEOUT_S = 10.0
+TIMEOUT_S = 300.0
+MAX_RESPONSE_BYTES = 16 * 1024 * 1024
+
+
+class HttpReply(msgspec.Struct, frozen=True, kw_only=True):
+    """A decoded JSON object that came with a 2xx status, the request id its headers named, and the time taken."""
+
+    body: JSON
+    request_id: str | None
+    latency_ms: int
+
+
+class HttpClient:
+    """Posts JSON to one server; the connection pool holds `connections`, opened at the first call."""
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        key: Secret | None = None,
+        connections: int = 8,
+        timeout_s: float = TIMEOUT_S,
+        read_timeout_s: float | None = None,
+        connect_timeout_s: float = CONNECT_TIMEOUT_S,
+        max_response_bytes: int = MAX_RESPONSE_BYTES,
+    ) -> None:
+        self.base_url = checked_base_url(base_url)
+        self.host = urlsplit(self.base_url).netloc
+        self._key = _checked_key(key)
+        self._secrets = key_forms(key)
+        self._connections = connections
+        self._max_bytes = max_response_bytes
+        self._timeout = aiohttp.ClientTimeout(
+            total=timeout_s, sock_connect=connect_timeout_s, sock_read=read_timeout_s or timeout_s
+        )
+        self._session: aiohttp.ClientSession | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def __repr__(self) -> str:
+        return f"HttpClient({self.base_url!r})"
+
+    async def post_json(self, path: str, body: Mapping[str, Any]) -> HttpReply:
+        """Post `body` to base URL + `path` once and return the decoded object.
+
+        Raises `ModelError`: `rate_limited`, `server_error`, `timeout`, `connection`, `malformed_reply` (an
+        undecodable, truncated or oversized body), `error_body` (an error object under a 2xx status), `auth` and
+        `bad_request` (these two are final). `retry_after_s` is what the server asked us to wait.
+        """
+        started = time.perf_counter()
+        try:
+            data, request_id = await self._exchange(path, msgspec.json.encode(body))
+            decoded = _decoded(data)
+        except (aiohttp.ClientError, OSError, _Malformed) as error:
+            fault = self._fault(error)  # raised below, outside: aiohttp's errors carry the request's headers
+        else:
+            if not decoded.get("error"):
+                return HttpReply(
+                    body=decoded, request_id=request_id, latency_ms=round((time.perf_counter() - started) * 1000)
+                )
+            said = excerpt(readable(decoded["error"]), self._secrets)
+            fault = ModelError(f"{self.host} sent an error object: {said}", kind="error_body", retryable=True)
+        raise fault
+
+    def scrub(self, text: str) -> str:
+        """Return `text` without the key, whichever way it was written."""
+        return without(text, self._secrets)
+
+    async def close(self) -> None:
+        """Close all connections; may be called twice."""
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    async def _exchange(self, path: str, payload: bytes) -> tuple[bytes, str | None]:
+        """Send one request; return the body of a 2xx reply, or raise the fault that its status stands for."""
+        async with self._open().post(
+            self.base_url + path, data=payload, headers=self._headers(), allow_redirects=False
+        ) as response:
+            data = await self._read(response)
+            if 200 <= response.status < 300:
+                return data, response.headers.get("x-request-id")
+            kind, retryable = status_fault(response.status)
+            said = excerpt(readable(data), self._secrets)
+            raise ModelError(
+                f"{self.host} replied with HTTP {response.status}{': ' if said else ''}{said}{_hint(response.status, kind)}",
+                kind=kind,
+                retryable=retryable,
+                retry_after_s=retry_after_s(response.headers, time.time()) if retryable else None,
+            )
+
+    async def _read(self, response: aiohttp.ClientResponse) -> bytes:
+        blocks: list[bytes] = []
+        size = 0
+        async for block in response.content.iter_any():
+            size += len(block)
+            if size > self._max_bytes:
+                response.close()
+                raise _Malformed(f"a reply of more than {self._max_bytes} bytes", retryable=False)
+            blocks.append(block)
+        return blocks[0] if len(blocks) == 1 else b"".join(blocks)
+
+    def _headers(self) -> dict[str, str]:
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        if self._key is not None:
+            headers["Authorization"] = f"Bearer {self._key.reveal()}"
+        return headers
+
+    def _open(self) -> aiohttp.ClientSession:
+        loop = asyncio.get_running_loop()
+        if self._session is None or self._loop is not loop:
+            self._loop = loop
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=self._connections, ttl_dns_cache=300, keepalive_timeout=30),
+                timeout=self._timeout,
+                cookie_jar=aiohttp.DummyCookieJar(),
+                trust_env=False,
+                headers={"User-Agent": "ragassay", "Accept-Encoding": "identity"},
+            )
+        return self._session
+
+    def _fault(self, error: Exception) -> ModelError:
+        kind, retryable, said = self._classified(error)
+        return ModelError(f"{self.host}: {excerpt(said, self._secrets)}", kind=kind, retryable=retryable)
+
+    def _classified(self, error: Exception) -> tuple[ModelErrorKind, bool, str]:
+        if isinstance(error, _Malformed):
+            return "malformed_reply", error.retryable, str(error)
+        if isinstance(error, aiohttp.ConnectionTimeoutError):
+            return "timeout", True, f"no connection within {self._timeout.sock_connect:g} s"
+        if isinstance(error, TimeoutError):
+            return "timeout", True, f"no complete reply within {self._timeout.total:g} s"
+        if isinstance(error, aiohttp.ClientPayloadError):
+            return "malformed_reply", True, "the reply ended before its body was complete"
+        if isinstance(error, aiohttp.ClientResponseError):
+            return "malformed_reply", True, f"the reply is no HTTP: {error.message}"
+        if isinstance(error, aiohttp.ClientSSLError):
+            return "connection", False, f"TLS failed: {error}"
+        return "connection", True, f"the connection failed: {str(error) or type(error).__name__}"
+
+
+class _Malformed(Exception):
+    def __init__(self, message: str, *, retryable: bool = True) -> None:
+        self.retryable = retryable
+        super().__init__(message)
+
+
+def _decoded(data: bytes) -> JSON:
+    try:
+        decoded = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _Malformed(f"the reply is no JSON ({error})") from error
+    if not isinstance(decoded, dict):
+        raise _Malformed("the reply is JSON but no object")
+    return decoded
+
+
+def _hint(status: int, kind: ModelErrorKind) -> str:
+    if 300 <= status < 400:
+        return "; redirects are not followed, so that the key reaches no other server: correct base_url"
+    return "; check the key in the environment variable that `key_env` names" if kind == "auth" else ""
+
+
+_NO_ADDRESS = "base_url must be an http or https address such as https://models.example/v1"
+
+
+def checked_base_url(base_url: str) -> str:
+    """Return the base URL without a final slash.
+
+    Raises `InputError` unless it is an http(s) address with a host and without user name, password, query or
+    fragment; the message never repeats it.
+    """
+    try:
+        parts = urlsplit(base_url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        raise InputError(_NO_ADDRESS) from None
+    if "@" in parts.netloc:
+        raise InputError("base_url holds a user name or password; remove it and name the key's variable in `key_env`")
+    if not usable or not base_url.isprintable() or " " in base_url:
+        raise InputError(_NO_ADDRESS)
+    if "?" in base_url or "#" in base_url:
+        raise InputError("base_url must not hold a query or fragment; name the key's variable in `key_env`")
+    return base_url.rstrip("/")
+
+
+def _checked_key(key: Secret | None) -> Secret | None:
+    text = key.reveal() if key else "-"
+    if not text or not text.isascii() or not text.isprintable() or " " in text:
+        raise InputError("the key is empty or holds a space, line break or non-ASCII character; check `key_env`")
+    return key
