@@ -89,7 +89,7 @@ def _normalised(text: str, form: Literal["NFC", "NFKC"]) -> Iterator[tuple[str, 
 
 
 def _continues(char: str) -> bool:
-    return unicodedata.combining(char) != 0 or "\u1160" <= char <= "\u11ff"
+    return unicodedata.category(char) in ("Mn", "Mc") or "\u1160" <= char <= "\u11ff"
 
 
 def _mapped(pieces: list[tuple[str, int, int]], table: dict[str, str]) -> Iterator[tuple[str, int, int]]:
