@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+import msgspec
 import numpy as np
 
 from ragassay.estimate.missing import filled_means, missing_items
 from ragassay.estimate.paired import Paired, paired_difference
 from ragassay.estimate.repeatability import repeatability
-from ragassay.estimate.results import Bounds, Comparison, settle
+from ragassay.estimate.results import Bounds, Comparison, Span, settle
 from ragassay.estimate.scores import RowScores, asked
 from ragassay.estimate.signflip import DRAWS, SignFlip, sign_flip
 from ragassay.estimate.units import Floats, Units
@@ -30,45 +31,71 @@ def compare(
     `documents` (question to document) makes documents the independent units. `seed` feeds PCG64 where the sign-flip
     test has to draw. Swapping the rows changes signs and nothing else. Raises `InputError` for a bad item score.
     """
+    found = _gather(a, b, seed, documents, draws)
+    signs = np.sign(list(found.differences.values()))
+    return Comparison(
+        a=a.name,
+        b=b.name,
+        seed=seed,
+        n=len(found.differences),
+        excluded=tuple(q for q in found.questions if q not in found.differences),
+        units=found.units.count,
+        difference=found.paired.difference,
+        interval=found.paired.interval,
+        interval_note=found.paired.note,
+        repeatability=found.repeat[0],
+        repeatability_note=found.repeat[1],
+        p=found.flip.p,
+        p_note=_p_note(found.flip, found.units),
+        p_draws=found.flip.draws,
+        nonzero=found.flip.nonzero,
+        mde=found.paired.mde,
+        power_note=_power_note(found.paired),
+        questions_needed=found.paired.questions_needed,
+        wins=int(np.count_nonzero(signs > 0)),
+        ties=int(np.count_nonzero(signs == 0)),
+        losses=int(np.count_nonzero(signs < 0)),
+        deciding=_deciding(found.differences),
+        differences={q: settle(value) for q, value in found.differences.items()},
+        bounds=found.bounds,
+        bound_p=found.bound_p,
+        depends_on_missing=_depends(found),
+        window_note=_window_note(a, b, found.paired),
+    )
+
+
+class _Found(msgspec.Struct, frozen=True, kw_only=True):
+    """What was computed from two rows, before it is worded."""
+
+    questions: list[str]
+    differences: dict[str, float]
+    units: Units
+    paired: Paired
+    flip: SignFlip
+    repeat: tuple[Span | None, str | None]
+    bounds: Bounds | None
+    bound_p: float | None
+
+
+def _gather(a: RowScores, b: RowScores, seed: int, documents: Mapping[str, str] | None, draws: int) -> _Found:
     questions = asked([*a.passes, *b.passes])
     differences = _differences(a, b, questions)
     common, values = list(differences), np.array(list(differences.values()), dtype=np.float64)
     units = Units(common, documents)
     paired = paired_difference(values, units)
-    flip = sign_flip(units.sums(values), seed=seed, draws=draws)
-    span, span_note = repeatability(a, b, common)
     bounds, opposed = _bounds(a, b, questions, paired)
     bound_p = None
     if opposed is not None:
         bound_p = sign_flip(Units(questions, documents).sums(opposed), seed=seed, draws=draws).p
-    return Comparison(
-        a=a.name,
-        b=b.name,
-        seed=seed,
-        n=len(common),
-        excluded=tuple(q for q in questions if q not in differences),
-        units=units.count,
-        difference=paired.difference,
-        interval=paired.interval,
-        interval_note=paired.note,
-        repeatability=span,
-        repeatability_note=span_note,
-        p=flip.p,
-        p_note=_p_note(flip, units),
-        p_draws=flip.draws,
-        nonzero=flip.nonzero,
-        mde=paired.mde,
-        power_note=_power_note(paired),
-        questions_needed=paired.questions_needed,
-        wins=int(np.count_nonzero(values > 0)),
-        ties=int(np.count_nonzero(values == 0)),
-        losses=int(np.count_nonzero(values < 0)),
-        deciding=_deciding(differences),
-        differences={q: settle(value) for q, value in differences.items()},
+    return _Found(
+        questions=questions,
+        differences=differences,
+        units=units,
+        paired=paired,
+        flip=sign_flip(units.sums(values), seed=seed, draws=draws),
+        repeat=repeatability(a, b, common),
         bounds=bounds,
         bound_p=bound_p,
-        depends_on_missing=_depends(paired, flip, bounds, bound_p),
-        window_note=_window_note(a, b, paired),
     )
 
 
@@ -118,12 +145,13 @@ def _bounds(
     return bounds, against if paired.difference > 0 else favour
 
 
-def _depends(paired: Paired, flip: SignFlip, bounds: Bounds | None, bound_p: float | None) -> bool:
+def _depends(found: _Found) -> bool:
     """True when the leader's lead, or its p ≤ .05, would not survive the worst that missing items could hide."""
-    if not paired.difference or flip.p is None or bounds is None or bound_p is None:
+    difference, p = found.paired.difference, found.flip.p
+    if not difference or p is None or found.bounds is None or found.bound_p is None:
         return False
-    survives = bounds.worst > 0 if paired.difference > 0 else bounds.best < 0
-    return not survives or flip.p <= ALPHA < bound_p
+    survives = found.bounds.worst > 0 if difference > 0 else found.bounds.best < 0
+    return not survives or p <= ALPHA < found.bound_p
 
 
 def _window_note(a: RowScores, b: RowScores, paired: Paired) -> str | None:
