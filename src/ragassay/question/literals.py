@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ragassay.literals import hits
 from ragassay.records import Claim, Question
-from ragassay.score.literal import hits
 
 _KEY = re.compile(r"`([^`\n]+)`|(?<![\w-])(--?[A-Za-z][\w-]*)|(?<!\w)([A-Za-z]*_\w+)|(?<![\w.])(\d(?:[\w.,]*\w)?)")
 """What stands out in a target that has no literals: code, options, names with underscores, numbers."""
