@@ -1,0 +1,109 @@
+"""Bytes become text: strict, by a byte order mark, UTF-8, or the charset that an HTML page declares; never a guess."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+import msgspec
+
+from ragassay.errors import InputError
+
+_MARKS = (
+    (b"\x00\x00\xfe\xff", None),
+    (b"\xff\xfe\x00\x00", None),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+)
+_DECLARED = re.compile(
+    rb"""<\?xml[^>]*?\bencoding\s*=\s*["']\s*([\w.:-]+)|<meta\b[^>]*?\bcharset\s*=\s*["']?\s*([\w.:-]+)""", re.I
+)
+_DECLARED_WITHIN = 4096
+_KNOWN = re.compile(r"utf-8|iso8859-\d+|cp\d+|koi8[-_][rut]|mac-?\w+|gb\w+|big5\w*|euc_\w+|shift_jis\w*|johab|tis-620")
+_AS_BROWSERS_DO = {
+    "iso8859-1": "cp1252",
+    "ascii": "cp1252",
+    "iso8859-9": "cp1254",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+}
+
+
+class Decoded(msgspec.Struct, frozen=True, kw_only=True):
+    """A text with LF line ends and no byte order mark, and what was done to get there."""
+
+    text: str
+    charset: str
+    mark: bool
+    """True when a byte order mark was dropped."""
+    line_ends: bool
+    """True when CRLF or CR line ends were written as LF."""
+
+
+def decode(data: bytes, *, html: bool) -> Decoded:
+    """Decode the bytes of one page; raises `InputError` naming the offset of the first byte that cannot be read."""
+    body, charset, mark = _unmarked(data)
+    text = _text(body, charset) if charset else None
+    if text is None:
+        text, charset = _undeclared(body, html=html, offset=len(data) - len(body))
+    if (at := text.find("\0")) >= 0:
+        raise InputError(f"character {at} is NUL: this is no text; leave the file out or save it as UTF-8")
+    plain = text.replace("\r\n", "\n").replace("\r", "\n")
+    return Decoded(text=plain, charset=charset or "utf-8", mark=mark, line_ends=plain != text)
+
+
+def _unmarked(data: bytes) -> tuple[bytes, str | None, bool]:
+    for mark, charset in _MARKS:
+        if data.startswith(mark):
+            if charset is None:
+                raise InputError("it begins with a UTF-32 byte order mark; save it as UTF-8")
+            if charset == "utf-8":
+                return data[len(mark) :], None, True
+            try:
+                data[len(mark) :].decode(charset)
+            except UnicodeDecodeError as error:
+                at = error.start + len(mark)
+                raise InputError(f"byte offset {at} is not {charset.upper()}; save it as UTF-8") from error
+            return data[len(mark) :], charset, True
+    return data, None, False
+
+
+def _text(body: bytes, charset: str) -> str | None:
+    try:
+        return body.decode(charset)
+    except UnicodeDecodeError:
+        return None
+
+
+def _undeclared(body: bytes, *, html: bool, offset: int) -> tuple[str, str]:
+    try:
+        return body.decode("utf-8"), "utf-8"
+    except UnicodeDecodeError as error:
+        at = error.start
+    line = body.count(b"\n", 0, at) + 1
+    where = f"byte 0x{body[at]:02x} at offset {at + offset} (line {line}) is not UTF-8"
+    label = _declared(body) if html else None
+    if label is None:
+        how = "and no charset is declared" if html else "the only encoding read here"
+        raise InputError(f"{where}, {how}; save it as UTF-8" + (" or declare its charset" if html else ""))
+    charset = _codec(label)
+    if charset in (None, "utf-8"):
+        raise InputError(f"{where}, and its declared charset {label!r} does not help; save it as UTF-8")
+    if (text := _text(body, charset or "")) is None:
+        raise InputError(f"{where}, nor can it be read in its declared charset {label!r}; save it as UTF-8")
+    return text, charset or ""
+
+
+def _declared(body: bytes) -> str | None:
+    found = _DECLARED.search(body, 0, _DECLARED_WITHIN)
+    return None if found is None else (found.group(1) or found.group(2)).decode("ascii", "replace").lower()
+
+
+def _codec(label: str) -> str | None:
+    try:
+        name = codecs.lookup(label).name
+    except (LookupError, ValueError):
+        return None
+    name = _AS_BROWSERS_DO.get(name, name)
+    return name if _KNOWN.fullmatch(name) else None

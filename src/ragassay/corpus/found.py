@@ -1,0 +1,49 @@
+"""What a source holds before any of it is decoded: entries to read, and what was left out with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from ragassay.records import JSON
+
+MIB = 1024 * 1024
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """How much is read at most; sizes in bytes. What is larger is refused by name, never cut."""
+
+    page_bytes: int = 16 * MIB
+    total_bytes: int = 1024 * MIB
+    entries: int = 200_000
+
+
+class LeftOut(msgspec.Struct, frozen=True):
+    """One file, folder or archive member that is no page, and why."""
+
+    path: str
+    reason: str
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One page to be: its id and how to get its bytes (at most one more than the cap)."""
+
+    id: str
+    read: Callable[[], bytes]
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """All of a source, in page order; `seen` = entries + left out + problems' files."""
+
+    origin: JSON
+    """{kind: folder|archive|file, name} and for an archive {root, sha256}: no absolute path."""
+    entries: list[Entry]
+    left_out: tuple[LeftOut, ...]
+    seen: int
+    problems: tuple[str, ...] = ()
+
+
+def too_large(size: int, cap: int) -> str:
+    """Return the message for a page above the cap."""
+    return f"{size:,} bytes are more than the {cap:,} allowed for one page; split it, or leave it out"
