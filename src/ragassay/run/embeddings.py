@@ -50,8 +50,9 @@ class CachedEmbedder:
         self._rows: dict[bytes, Row] | None = None
         self._pending: dict[bytes, Row] = {}
         self._identity = ""
-        self.count_truncated = getattr(embedder, "count_truncated", None)
-        """The embedder's own counter of texts longer than it reads; None when it has none."""
+        self._counted: dict[str, int] = {}
+        self.count_truncated = self._count_truncated if hasattr(embedder, "count_truncated") else None
+        """Counts the texts that are longer than the embedder reads, each list once; None when it cannot say."""
         self.embedded = 0
         self.reused = 0
         self.damaged = 0
@@ -77,6 +78,12 @@ class CachedEmbedder:
     def describe(self) -> JSON:
         """Return the embedder's own description: where a row came from changes nothing."""
         return self._embedder.describe()
+
+    def _count_truncated(self, texts: Sequence[str]) -> int:
+        name = hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
+        if name not in self._counted:
+            self._counted[name] = int(getattr(self._embedder, "count_truncated")(texts))  # noqa: B009
+        return self._counted[name]
 
     def flush(self) -> None:
         """Write the rows that are in memory only."""

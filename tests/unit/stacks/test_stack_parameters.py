@@ -1,0 +1,70 @@
+"""Parameters are checked when a stack is constructed, all problems at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ragassay import canon, plugins
+from ragassay.errors import InputError
+from ragassay.plugins.stacks.bm25 import BM25
+from ragassay.plugins.stacks.hybrid import Hybrid
+from ragassay.plugins.stacks.qdrant import Qdrant
+
+KINDS = sorted(plugins.BUILT_IN["stacks"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_built_in_stack_loads_by_kind(kind: str) -> None:
+    """The registry's names are right, and a stack without parameters can be constructed."""
+    stack = plugins.load("stacks", kind)()
+    assert stack.owns_corpus is False
+    assert all("kind" in table for table in stack.default_parts.values())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_unknown_parameter_is_refused(kind: str) -> None:
+    """A typo never passes as a default."""
+    with pytest.raises(InputError, match="unknown parameter 'topk'"):
+        plugins.load("stacks", kind)(topk=3)
+
+
+def test_all_problems_are_listed_at_once() -> None:
+    """Each with its value and what it must be."""
+    with pytest.raises(InputError) as caught:
+        BM25(k1=-1, b="2", delta=None, method="bm26", stopwords=[1], spare=0, another="x")
+    assert len(caught.value.problems) == 7
+    assert "b = '2' must be a number from 0 to 1" in caught.value.problems
+    assert "method = 'bm26' must be one of lucene, robertson, atire, bm25l, bm25+" in caught.value.problems
+
+
+@pytest.mark.parametrize("value", [True, "x", "nan", "inf", float("nan"), float("inf"), [], {}, b"1", -0.1])
+def test_a_number_must_be_a_finite_number_in_its_range(value: Any) -> None:
+    """Booleans, words and infinities are no numbers."""
+    with pytest.raises(InputError, match="k1 = "):
+        BM25(k1=value)
+
+
+@pytest.mark.parametrize("value", [True, "60", 1.0, -1, 1_000_001, None])
+def test_a_whole_number_must_be_an_integer_in_its_range(value: Any) -> None:
+    """A string or a float is not silently converted."""
+    with pytest.raises(InputError, match="rrf_k = "):
+        Hybrid(rrf_k=value)
+
+
+@pytest.mark.parametrize(
+    ("value", "recorded"), [("1.20", "1.2"), (1.2, "1.2"), (1, "1"), ("0.90", "0.9"), (1e-7, "0.0000001")]
+)
+def test_numbers_are_recorded_as_their_shortest_decimal(value: Any, recorded: str) -> None:
+    """The same value written differently is the same row."""
+    described = BM25(k1=value).build([], {}, lambda done, total: None).describe()
+    assert described["k1"] == recorded
+    canon.canonical(described)
+
+
+def test_a_flag_must_be_a_boolean() -> None:
+    """0 and "false" are not taken for false."""
+    for value in (0, "false", None):
+        with pytest.raises(InputError, match=r"exact = .* must be true or false"):
+            Qdrant(exact=value)
