@@ -78,8 +78,7 @@ def check(file: Path, source: Path | None, as_json: bool) -> int:
 
     Exit code 1 when evidence is missing or a lint error stands.
     """
-    from ragassay.question import match_evidence, report
-    from ragassay.question.lint import lint
+    from ragassay.question import lint, match_evidence, report
 
     file, source = _of_board(file) if file.suffix == ".toml" and source is None else (file, source)
     if source is None:
@@ -109,8 +108,7 @@ def lint_(file: Path, source: Path | None, as_json: bool) -> int:
 
     Exit code 1 when an error stands; warnings alone leave it 0.
     """
-    from ragassay.question import literal_problems, report
-    from ragassay.question.lint import lint
+    from ragassay.question import lint, literal_problems, report
 
     read = load_file(file)
     broken = lint(read.benchmark, None if source is None else _pages(source))

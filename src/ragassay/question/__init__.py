@@ -1,5 +1,6 @@
 """Questions: read them, hash them, find their evidence in the corpus, and say which rules they break."""
 
+from ragassay.question.claims import literal_problems
 from ragassay.question.evidence import (
     EvidenceFinding,
     EvidenceState,
@@ -8,18 +9,20 @@ from ragassay.question.evidence import (
     evidence_gone,
     match_evidence,
 )
-from ragassay.question.judgeable import literal_problems
 from ragassay.question.load import load_benchmark, load_file
 from ragassay.question.parse import Form, QuestionFile, parse_benchmark, parse_file, published_form
+from ragassay.question.rules import LintFinding, lint
 
 __all__ = [
     "EvidenceFinding",
     "EvidenceState",
     "Form",
+    "LintFinding",
     "Place",
     "QuestionFile",
     "evidence_chunks",
     "evidence_gone",
+    "lint",
     "literal_problems",
     "load_benchmark",
     "load_file",

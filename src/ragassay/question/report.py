@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ragassay.question.evidence import EvidenceFinding, Place
-from ragassay.question.lint import LintFinding
 from ragassay.question.printable import printable
+from ragassay.question.rules import LintFinding
 from ragassay.records import to_json
 
 MAX_PLACES = 5

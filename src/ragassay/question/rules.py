@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from ragassay import fold
-from ragassay.question import literals
+from ragassay.question import claims
 from ragassay.question.evidence import EvidenceFinding, Place, match_evidence
 from ragassay.records import Benchmark, Page, Question, Record
 
@@ -59,9 +59,9 @@ def _error(rule: Rule, question: str, message: str, *places: Place) -> LintFindi
 def _question_rules(question: Question) -> Iterator[LintFinding]:
     for claim in question.claims:
         where = f"claim {claim.id}"
-        for lists in literals.missing_lists(claim, question.target):
+        for lists in claims.missing_lists(claim, question.target):
             yield _error("target-fails", question.id, f"{where}: the target holds none of {_quoted(lists)}")
-        if literals.supports(claim, question.input):
+        if claims.supports(claim, question.input):
             yield LintFinding(
                 rule="question-answers",
                 severity="error" if claim.central else "warning",
@@ -69,10 +69,10 @@ def _question_rules(question: Question) -> Iterator[LintFinding]:
                 message=f"{where}: the question's own text holds its literals, so an echo would be credited",
             )
         for name, text in (("target", question.target), *_evidence(question)):
-            if found := literals.forbidden(claim, text):
+            if found := claims.forbidden(claim, text):
                 yield _error("must-not-hits", question.id, f"{where}: must_not {_quoted(found)} stands in the {name}")
     for name, text in _evidence(question):
-        if missing := literals.key_literals_missing(question, text):
+        if missing := claims.key_literals_missing(question, text):
             message = f"the {name} does not hold what the target hinges on: {_quoted(missing)}"
             yield _error("key-literal", question.id, message)
 

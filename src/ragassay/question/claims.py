@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import re
 
-from ragassay.literals import hits
-from ragassay.records import Claim, Question
+from ragassay.literals import first_hit, hits, judge_claim, judgeable
+from ragassay.records import Benchmark, Claim, Question
 
 _KEY = re.compile(r"`([^`\n]+)`|(?<![\w-])(--?[A-Za-z][\w-]*)|(?<!\w)([A-Za-z]*_\w+)|(?<![\w.])(\d(?:[\w.,]*\w)?)")
 """What stands out in a target that has no literals: code, options, names with underscores, numbers."""
 _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
+def literal_problems(benchmark: Benchmark) -> list[str]:
+    """Return the ids of the questions that cannot be judged literally: a claim of theirs carries no literals."""
+    return [question.id for question in benchmark.questions if not all(map(judgeable, question.claims))]
+
+
 def supports(claim: Claim, text: str) -> bool:
-    """True when `claim` has literals and each of its lists has a hit in `text`."""
-    return bool(claim.must) and not missing_lists(claim, text)
+    """True when `claim` has literals and the literal judge would find it supported by `text`."""
+    return judgeable(claim) and judge_claim(claim, text)[0] == "SUPPORTS"
 
 
 def missing_lists(claim: Claim, text: str) -> list[tuple[str, ...]]:
     """Return the lists of `claim.must` without a hit in `text`."""
-    return [literals for literals in claim.must if not any(hits(literal, text) for literal in literals)]
+    return [literals for literals in claim.must if first_hit(literals, text) is None]
 
 
 def forbidden(claim: Claim, text: str) -> list[str]:
