@@ -21,6 +21,8 @@ FEWEST = 6
 """Non-zero differences below which no sign-flip p can reach .05: five all one way give 2/32 = .0625."""
 
 POWER_NOTE = "this design could not have shown it"
+LUCKY_NOTE = "shown, though smaller than what this design shows with power .8"
+"""For a difference below the detectable one with p ≤ .05: saying that it could not be shown would be false."""
 
 
 def compare(
@@ -50,7 +52,7 @@ def compare(
         p_draws=found.flip.draws,
         nonzero=found.flip.nonzero,
         mde=found.paired.mde,
-        power_note=_power_note(found.paired),
+        power_note=_power_note(found.paired, found.flip.p),
         questions_needed=found.paired.questions_needed,
         wins=int(np.count_nonzero(signs > 0)),
         ties=int(np.count_nonzero(signs == 0)),
@@ -118,10 +120,10 @@ def _p_note(flip: SignFlip, units: Units) -> str | None:
     return None
 
 
-def _power_note(paired: Paired) -> str | None:
+def _power_note(paired: Paired, p: float | None) -> str | None:
     if paired.mde is None or paired.difference is None or abs(paired.difference) >= paired.mde:
         return None
-    return POWER_NOTE
+    return POWER_NOTE if p is None or p > ALPHA else LUCKY_NOTE
 
 
 def _deciding(differences: Mapping[str, float]) -> tuple[str, ...]:

@@ -42,6 +42,16 @@ def test_detectable_difference_by_hand() -> None:
     assert found.p_note == "only 2 of 4 questions differ: cannot reach p ≤ .05"
 
 
+def test_significant_difference_below_the_detectable_one_is_worded_apart() -> None:
+    """Eight wins and one loss of 16: p = .039 and .4375 < mde .440; "could not have shown it" would be false."""
+    found = compare(row("a", [100] * 8 + [0] * 8), row("b", [0] * 8 + [100] + [0] * 7), seed=1)
+    assert found.p == 0.0390625
+    assert found.difference is not None
+    assert found.mde is not None
+    assert found.difference < found.mde
+    assert found.power_note == "shown, though smaller than what this design shows with power .8"
+
+
 def test_five_differences_cannot_and_six_can() -> None:
     """Below 6 non-zero differences the note stands; at 6 of one sign p is .03125 and it is gone."""
     five = compare(row("a", [100] * 5 + [0]), row("b", [0] * 6), seed=1)

@@ -122,3 +122,15 @@ def test_same_seed_same_bounds() -> None:
     assert gap_share(*three, seed=4) == gap_share(*three, seed=4)
     assert gap_share(*three, seed=4).seed == 4
     assert gap_share(*three, seed=4) != gap_share(*three, seed=5)
+
+
+def test_draws_without_a_gap_stand_at_the_end_their_lead_points_to() -> None:
+    """A row below the control: draws without a gap are the lowest shares, so the 250th lowest is -.5/(.2/40) = -100.
+
+    The oracle gains .2, .3, .4 and .5 on four of 40 questions. 1.5 % of the draws hold none of the four, and 1.6 %
+    only the first, once: together more than 2.5 %.
+    """
+    oracle = row("oracle", [70, 80, 90, 100] + [50] * 36)
+    found = gap_share(row("r", [0] * 40), row("none", [50] * 40), oracle, seed=1)
+    assert found.share == pytest.approx(-0.5 / (1.4 / 40))
+    assert found.low == pytest.approx(-100)
