@@ -1,0 +1,158 @@
+"""Verified runs become a board: tables of rows that may be compared, ranked, with what must be said. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from ragassay import __version__
+from ragassay.estimate import seed_from
+from ragassay.site.cells import question_lines
+from ragassay.site.figures import board_row
+from ragassay.site.group import Group, current_versions, groups, role_of, why_apart
+from ragassay.site.loaded import LoadedRun
+from ragassay.site.pairs import Family, comparisons, family_of, gap, pair
+from ragassay.site.record import SCHEMA, Board, BoardPlan, BoardRow, RefusedRun, Table
+from ragassay.site.sentence import summary
+from ragassay.site.window import RowRuns, row_runs
+from ragassay.site.words import board_warnings, row_warnings, table_warnings
+
+ORDER = ("ranked", "oracle", "control", "unranked", "not_run", "superseded")
+
+
+def build_board(runs: Sequence[LoadedRun], *, plan: BoardPlan | None = None, now: int) -> Board:
+    """Return the board of all verified runs; a run that fails verification is named and stands in no table.
+
+    `plan` is what the board file asks for, None where there is none; `now` is in Unix seconds.
+    """
+    documents = [run.document for run in runs if run.document is not None]
+    current = current_versions(documents, plan)
+    found = groups(documents, plan)
+    tables = tuple(
+        _table(group, plan, current, apart=why_apart(group, found[0]) if index else None)
+        for index, group in enumerate(found)
+    )
+    return Board(
+        schema=SCHEMA,
+        name=plan.name if plan else (tables[0].benchmark.id if tables else "No runs yet"),
+        scope="local",
+        generated=now,
+        harness=__version__,
+        sentence=tables[0].sentence if tables else _empty(runs),
+        tables=tables,
+        refused=tuple(
+            RefusedRun(id=run.id, codes=run.codes, reason=run.refused or "") for run in runs if run.document is None
+        ),
+        warnings=board_warnings(runs),
+        control_waiver=plan.control_waiver if plan else None,
+    )
+
+
+def _empty(runs: Sequence[LoadedRun]) -> str:
+    if runs:
+        return f"None of {len(runs)} runs could be verified, so there is nothing to rank."
+    return "No run yet: `ragassay run` makes them."
+
+
+def _table(group: Group, plan: BoardPlan | None, current: Mapping[str, str], *, apart: str | None) -> Table:
+    main = apart is None
+    benchmark = group.latest.benchmark
+    digest = group.latest.predicate.benchmark.digest.sha256
+    pages = {q.id: q.page for q in benchmark.questions if q.page is not None}
+    rows = row_runs(group, plan, current, main=main)
+    drawn = [row for row in rows if row.drawn]
+    compared = comparisons(_best_first(drawn), digest, pages)
+    family = family_of(drawn, compared)
+    lines = [_line(row, rows, family, digest, pages) for row in rows]
+    lines += _not_run(plan, {row.name for row in rows}) if main and plan else []
+    lines.sort(key=lambda line: (_place(line), line.rank or 0))
+    pairs = tuple(pair(comparison, family) for comparison in compared)
+    questions = question_lines([row for row in rows if row.standing != "superseded"], benchmark)
+    standing = [row for row in rows if row.standing != "superseded"]
+    return Table(
+        id=_identity(group),
+        main=main,
+        why_apart=apart,
+        benchmark=group.benchmark(),
+        **_instruments(group),
+        sentence=summary(lines, pairs, family),
+        rows=tuple(lines),
+        pairs=pairs,
+        questions=questions,
+        warnings=table_warnings(standing, questions, group.latest, plan if main else None),
+        seed=str(seed_from(digest, [row.key for row in drawn], "board")),
+    )
+
+
+def _best_first(rows: Sequence[RowRuns]) -> list[RowRuns]:
+    """Return rows by the score they show, so that a difference of two reads 'better minus worse'."""
+
+    def score(row: RowRuns) -> float:
+        found = row.shown.predicate.score if row.shown else None
+        return found.num / found.den if found else -1.0
+
+    return sorted(rows, key=lambda row: (-score(row), row.name, row.key))
+
+
+def _place(line: BoardRow) -> int:
+    return ORDER.index(line.role if line.standing == "set_apart" else line.standing)
+
+
+def _identity(group: Group) -> str:
+    """Return a short name of the table from what its rows share; stable while they do."""
+    p = group.latest.predicate
+    corpus = p.corpus.digest.sha256 if p.corpus and p.corpus.digest else ""
+    return f"{seed_from(p.benchmark.digest.sha256, [p.metric.id, p.judge.id, corpus, str(p.model)], 'table'):016x}"[:8]
+
+
+def _instruments(group: Group) -> dict[str, str | None]:
+    p, config = group.latest.predicate, group.latest.config
+    return {
+        "scorer": config.measure.scorer if config else p.metric.id.partition("-judged-by-")[0],
+        "judge": p.judge.id,
+        "judge_kind": str(config.measure.judge.get("kind")) if config else "unknown",
+        "answer": p.model.id if p.model else "unknown",
+        "answer_kind": str(config.measure.answer.get("kind")) if config else "unknown",
+        "corpus": p.corpus.digest.sha256 if p.corpus and p.corpus.digest else None,
+        "metric": p.metric.id,
+    }
+
+
+def _line(row: RowRuns, rows: Sequence[RowRuns], family: Family, digest: str, pages: Mapping[str, str]) -> BoardRow:
+    line = board_row(row, pages)
+    changes: dict[str, object] = {"warnings": row_warnings(row, line)}
+    if row.role == "row" and row.drawn:
+        control = _end(rows, "control")
+        changes["gap"] = gap(row, control, _end(rows, "oracle"), digest, pages)
+    if row.key in family.ranks:
+        span = family.intervals[row.key]
+        changes["rank"] = family.ranks[row.key]
+        changes["rank_interval"] = (span.first, span.last)
+        first = family.first
+        if first is not None and first != row.key:
+            changes["not_distinguished"] = not family.distinguished(first, row.key)
+    return msgspec.structs.replace(line, **changes)
+
+
+def _end(rows: Sequence[RowRuns], role: str) -> RowRuns | None:
+    """Return the control or oracle that the gap is measured with: the most recent one that has a number."""
+    return next((row for row in rows if row.role == role and row.drawn), None)
+
+
+def _not_run(plan: BoardPlan, measured: set[str]) -> list[BoardRow]:
+    return [
+        BoardRow(
+            name=row.name,
+            key=row.key or "",
+            measure="",
+            role=role_of(row.stack),
+            stack=row.stack,
+            standing="not_run",
+            reason=row.left_out or "not run yet",
+            exposure=row.exposure,
+            warnings=(row.left_out or "not run yet",),
+        )
+        for row in plan.rows
+        if row.name not in measured
+    ]

@@ -1,0 +1,34 @@
+"""A run folder as the board takes it: its bytes, what was checked, and the run itself or why it is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from ragassay.manifest.statement import RunDocument
+
+
+class Check(msgspec.Struct, frozen=True, kw_only=True):
+    """One finding of the verifier: its reason code, how bad it is, and one sentence."""
+
+    code: str
+    severity: Literal["ok", "warn", "fail", "not_made"]
+    text: str
+
+
+class LoadedRun(msgspec.Struct, frozen=True, kw_only=True):
+    """One run folder; `document` is there exactly when `refused` is None."""
+
+    id: str
+    """The folder's name."""
+    files: Mapping[str, bytes]
+    checks: tuple[Check, ...]
+    document: RunDocument | None = None
+    refused: str | None = None
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """Return the reason codes of what failed."""
+        return tuple(check.code for check in self.checks if check.severity == "fail")

@@ -1,0 +1,274 @@
+"""The board as one value: what `board.json` holds. No fractional numbers: ratios of integers or decimal strings."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from ragassay.records import Record
+
+SCHEMA = "ragassay.board/1"
+PREVIEW = "local preview, not published"
+
+Role: TypeAlias = Literal["row", "control", "oracle"]
+Standing: TypeAlias = Literal["ranked", "set_apart", "unranked", "superseded", "not_run"]
+"""`set_apart`: control and oracle, measured like any row and outside the ranking."""
+Cause: TypeAlias = Literal["correct", "not_retrieved", "not_used", "contradicted", "unjudged", "unexplained"]
+"""`not_used`: retrieved, not used; `unexplained`: lost, and there is no evidence to say where."""
+
+
+class PlannedRow(Record, frozen=True):
+    """One row of a board file; `key` is its row key where the stack was built, `left_out` why it was not run."""
+
+    name: str
+    stack: str
+    key: str | None = None
+    left_out: str | None = None
+    exposure: str | None = None
+
+
+class BoardPlan(Record, frozen=True):
+    """What a board file asks for; `benchmark` is the digest of the current question set, `benchmark_id` its name."""
+
+    name: str
+    rows: tuple[PlannedRow, ...] = ()
+    control_waiver: str | None = None
+    benchmark: str | None = None
+    benchmark_id: str | None = None
+
+
+class Ratio(Record, frozen=True):
+    """An exact score or share num/den with its decimal (four places, half-up)."""
+
+    num: int
+    den: int
+    decimal: str
+
+
+class Interval(Record, frozen=True):
+    """A 95 % interval as decimal strings of six places."""
+
+    low: str
+    high: str
+
+
+class Gap(Record, frozen=True):
+    """(row − control) ÷ (oracle − control) with its bootstrap interval, or the reason why there is none."""
+
+    share: str | None
+    interval: Interval | None
+    note: str | None = None
+
+
+class Reach(Record, frozen=True):
+    """Evidence in what the shown run delivered: questions reached within k of those that have evidence."""
+
+    k: int
+    exact: int
+    folded: int
+    """Reached only after a declared fold; `exact + folded` were reached."""
+    of: int
+    mrr: str
+    ndcg: str
+    folds: tuple[str, ...] = ()
+
+
+class Missing(Record, frozen=True):
+    """Questions of the window's passes without a score, by class; `asked` is passes × questions."""
+
+    asked: int
+    unjudged: int = 0
+    answer_failed: int = 0
+    retrieval_failed: int = 0
+    harness_failed: int = 0
+
+    @property
+    def total(self) -> int:
+        """Return how many have no score."""
+        return self.unjudged + self.answer_failed + self.retrieval_failed + self.harness_failed
+
+
+class Latency(Record, frozen=True):
+    """Milliseconds at the 50th and 95th percentile over all calls of the window."""
+
+    p50_ms: int
+    p95_ms: int | None
+    """None below 59 calls."""
+
+
+class Amount(Record, frozen=True):
+    """A sum over items whose value is known; `unknown` items said nothing; None where no item said anything."""
+
+    known: int | None
+    unknown: int = 0
+
+
+class RunLine(Record, frozen=True):
+    """One run of a row; `shown` marks the lower median, `why_not` says why it is not eligible."""
+
+    id: str
+    pass_k: int
+    ended: int
+    score: Ratio | None
+    in_window: bool
+    shown: bool
+    why_not: str | None = None
+
+
+class BoardRow(Record, frozen=True):
+    """One line of the board; every figure is None where it is unknown or does not apply."""
+
+    name: str
+    key: str
+    measure: str
+    role: Role
+    stack: str
+    standing: Standing
+    reason: str | None = None
+    rank: int | None = None
+    rank_interval: tuple[int, int] | None = None
+    not_distinguished: bool | None = None
+    """True when the row is not distinguished from the first."""
+    score: Ratio | None = None
+    range: tuple[Ratio, Ratio] | None = None
+    mean: str | None = None
+    interval: Interval | None = None
+    bounds: tuple[str, str] | None = None
+    """The mean with every missing item at 0 and at 1; None where nothing is missing."""
+    gap: Gap | None = None
+    reach: Reach | None = None
+    fully_right: int | None = None
+    fully_wrong: int | None = None
+    correct_without_reach: int | None = None
+    questions: int = 0
+    missing: Missing = Missing(asked=0)
+    insufficient: int = 0
+    abstained: int = 0
+    refused: int = 0
+    retrieval_empty: int = 0
+    retrieval_latency: Latency | None = None
+    answer_latency: Latency | None = None
+    input_tokens: Amount = Amount(known=None)
+    """Of the shown run, answering only."""
+    output_tokens: Amount = Amount(known=None)
+    cost_microusd: Amount = Amount(known=None)
+    """Of the shown run, answering and judging."""
+    cost_per_1000_microusd: int | None = None
+    """Answering 1,000 questions."""
+    context_tokens: int | None = None
+    """Mean per question over the shown run; a token is a match of \\w+|[^\\w\\s]."""
+    top_k: int = 0
+    threshold: str | None = None
+    exposure: str | None = None
+    passes: int = 0
+    """Runs in the window."""
+    runs: tuple[RunLine, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class Pair(Record, frozen=True):
+    """Two rows on the questions that both have; `difference` is a − b of the question means."""
+
+    a: str
+    b: str
+    questions: int
+    difference: str | None
+    interval: Interval | None
+    """Better on such questions: paired t."""
+    repeat_interval: Interval | None
+    """Repeatable on these questions: pass noise only."""
+    repeat_note: str | None
+    p: str | None
+    p_holm: str | None
+    """None where the pair is outside the family (control, oracle, unranked)."""
+    distinguished: bool | None
+    detectable: str | None
+    """The smallest difference that this design shows with 80 % power."""
+    wins: int
+    ties: int
+    losses: int
+    deciding: tuple[str, ...]
+    """Questions on which the rows differ, largest difference first."""
+    differences: dict[str, str]
+    """Question to its difference, for every common question."""
+    bounds: tuple[str, str] | None = None
+    notes: tuple[str, ...] = ()
+
+
+class Cell(Record, frozen=True):
+    """One question on one row: the mean over the window's scored passes, and the cause in the shown run."""
+
+    row: str
+    mean: str | None
+    scored: int
+    cause: Cause
+
+
+class QuestionLine(Record, frozen=True):
+    """One question over all rows; `spread` is max − min of the rows' means, control and oracle aside."""
+
+    id: str
+    topic: str | None
+    spread: str | None
+    flags: tuple[str, ...]
+    cells: tuple[Cell, ...]
+
+
+class BenchmarkLine(Record, frozen=True):
+    """The question set of a table."""
+
+    id: str
+    version: str
+    items: int
+    digest: str
+    item_set: str
+
+
+class Table(Record, frozen=True):
+    """Rows that may be ranked against each other: one question set, judge, scorer, answering model and corpus."""
+
+    id: str
+    main: bool
+    why_apart: str | None
+    benchmark: BenchmarkLine
+    scorer: str
+    judge: str
+    judge_kind: str
+    answer: str
+    answer_kind: str
+    corpus: str | None
+    metric: str
+    sentence: str
+    rows: tuple[BoardRow, ...]
+    pairs: tuple[Pair, ...]
+    questions: tuple[QuestionLine, ...]
+    warnings: tuple[str, ...]
+    seed: str
+    """The seed of resampling as a decimal string: 8 bytes of a SHA-256 do not fit a JSON integer."""
+
+
+class RefusedRun(Record, frozen=True):
+    """A run that is neither drawn nor ranked, and why."""
+
+    id: str
+    codes: tuple[str, ...]
+    reason: str
+
+
+class Board(Record, frozen=True):
+    """Everything that the board says; `generated` in Unix seconds."""
+
+    schema: str
+    name: str
+    scope: Literal["local", "public"]
+    generated: int
+    harness: str
+    sentence: str
+    tables: tuple[Table, ...]
+    refused: tuple[RefusedRun, ...]
+    warnings: tuple[str, ...]
+    control_waiver: str | None = None
+
+    @property
+    def main(self) -> Table | None:
+        """Return the table of the current question set, or None where there is no verified run."""
+        return self.tables[0] if self.tables else None

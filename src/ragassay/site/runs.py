@@ -1,0 +1,64 @@
+"""Reads the run folders of a workspace and verifies each; nothing here trusts a file before that."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from ragassay.canon import NotCanonical
+from ragassay.errors import InputError, VerifyError
+from ragassay.manifest import decode_run, read_run
+from ragassay.site.loaded import Check, LoadedRun
+from ragassay.verify import Policy, Report, verify
+
+
+def load_runs(workspace: Path, *, now: int | None = None) -> list[LoadedRun]:
+    """Return every run under `<workspace>/runs`, verified, in the order of their ids.
+
+    `workspace` is the `.ragassay` folder. A run that cannot be read or fails verification is returned with the reason
+    and without a document. Raises `InputError` where the folder of runs itself cannot be read.
+    """
+    when = int(time.time()) if now is None else now
+    return [_load(folder, when) for folder in _folders(workspace / "runs")]
+
+
+def _folders(runs: Path) -> Iterator[Path]:
+    if not runs.is_dir():
+        return
+    try:
+        found = sorted(path for path in runs.iterdir() if not path.name.startswith("."))
+    except OSError as error:
+        raise InputError(f"{runs} cannot be read ({error.strerror}); check its permissions") from error
+    yield from (path for path in found if path.is_dir())
+
+
+def _load(folder: Path, now: int) -> LoadedRun:
+    read = read_run(folder)
+    files = read.files
+    report = verify(files, policy=Policy(), now=now, problems=read.problems)
+    checks = _checks(report)
+    if not report.ok():
+        failed = next(check for check in checks if check.severity == "fail")
+        return LoadedRun(id=folder.name, files=files, checks=checks, refused=f"{failed.code}: {failed.text}")
+    try:
+        document = decode_run(files)
+    except (VerifyError, NotCanonical) as error:
+        code = error.code if isinstance(error, VerifyError) else "ENVELOPE_NOT_CANONICAL"
+        failed = Check(code=code, severity="fail", text=str(error))
+        return LoadedRun(id=folder.name, files=files, checks=(failed, *checks), refused=f"{code}: {error}")
+    if document.predicate.run_id != folder.name:
+        text = f"the folder is named {folder.name}, the run in it {document.predicate.run_id}"
+        failed = Check(code="ROW_FOREIGN_RUN", severity="fail", text=text)
+        return LoadedRun(id=folder.name, files=files, checks=(failed, *checks), refused=text)
+    return LoadedRun(id=folder.name, files=files, checks=checks, document=document)
+
+
+def _checks(report: Report) -> tuple[Check, ...]:
+    found = [
+        Check(code=f.code, severity=f.severity, text=f"{f.message} ({f.where})" if f.where else f.message)
+        for f in report.findings
+    ]
+    made = [Check(code="", severity="ok", text=check) for check in report.made]
+    not_made = [Check(code="", severity="not_made", text=f"{n.check}: {n.why}") for n in report.not_made]
+    return (*found, *made, *not_made)

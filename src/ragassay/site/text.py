@@ -1,0 +1,172 @@
+"""The board as text in a terminal of `width` columns, no colour needed. Needs nothing but the record. Pure."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from string import ascii_lowercase
+
+from ragassay.site.bar import bar
+from ragassay.site.numbers import UNKNOWN, bracket, exact, milliseconds, money, plural, shown
+from ragassay.site.record import PREVIEW, Amount, Board, BoardRow, Latency, Table
+from ragassay.site.safe import fitted, one_line
+
+LEGEND = (
+    "█ to the 95 % interval ├─┤, ┼ the score (lower median of the window); "
+    "≈ not distinguished from the first; second number: rank interval"
+)
+NAMED_REFUSED = 10
+
+
+def render_text(board: Board, width: int = 100) -> str:
+    """Return the board as lines of at most `width` columns (80 or more), its one sentence last."""
+    width = max(width, 80)
+    lines = [_between(board.name, PREVIEW, width)]
+    for table in board.tables:
+        lines += ["", *_table(table, width)]
+    lines += _refused(board, width)
+    lines += _list("", [f"! {warning}" for warning in board.warnings], width)
+    if board.control_waiver:
+        lines += _wrapped(f"! no control row, waived: {board.control_waiver}", width)
+    lines += ["", *_wrapped(board.sentence, width)]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _between(left: str, right: str, width: int) -> str:
+    return fitted(left, width - len(right) - 1) + " " + right
+
+
+def _wrapped(text: str, width: int, indent: str = "  ") -> list[str]:
+    return textwrap.wrap(one_line(text), width, subsequent_indent=indent, break_on_hyphens=False) or [""]
+
+
+def _list(title: str, items: Sequence[str], width: int) -> list[str]:
+    if not items:
+        return []
+    return ["", *([title] if title else []), *(line for item in items for line in _wrapped(item, width))]
+
+
+def _table(table: Table, width: int) -> list[str]:
+    said = (
+        f"{plural(table.benchmark.items, 'question')} of {table.benchmark.id} {table.benchmark.version} · "
+        f"{table.scorer} judged by {table.judge} · answers by {table.answer}"
+    )
+    lines = _wrapped(said, width)
+    if table.why_apart:
+        lines = [*_wrapped(f"Apart, never ranked against the table above: {table.why_apart}", width), *lines]
+    notes = _notes(table.rows)
+    lines += ["", *_scores(table.rows, notes, width), "", *_costs(table.rows, width)]
+    lines += ["", *_wrapped(LEGEND, width)]
+    lines += _list("", [f"{letter}  {text}" for text, letter in notes.items()], width)
+    lines += _list("", [f"! {warning}" for warning in table.warnings], width)
+    if not table.main:
+        lines += ["", *_wrapped(table.sentence, width)]
+    return lines
+
+
+def _notes(rows: Sequence[BoardRow]) -> dict[str, str]:
+    """Return each warning of any row with the letter that stands for it."""
+    texts = list(dict.fromkeys(warning for row in rows for warning in row.warnings))
+    names = [*ascii_lowercase, *(a + b for a in ascii_lowercase for b in ascii_lowercase)]
+    return {text: names[index] if index < len(names) else "*" for index, text in enumerate(texts)}
+
+
+def _scores(rows: Sequence[BoardRow], notes: dict[str, str], width: int) -> list[str]:
+    reach_k = next((row.reach.k for row in rows if row.reach and row.role == "row"), None)
+    head_reach = f"reach@{reach_k}" if reach_k else "reach"
+    name = min(22, max(12, *(len(row.name) for row in rows)))
+    drawn = width - name - 59
+    axis = "0" + " " * (drawn - 2) + "1"
+    lines = [
+        f"{'rank':<8} {'row':<{name}} score {axis} {'gap':<14} {head_reach:>8} {'missing':>7} notes",
+    ]
+    for previous, row in zip([None, *rows], rows, strict=False):
+        if previous is not None and previous.standing == "ranked" != row.standing:
+            lines.append("┈" * width)
+        lines.append(_score(row, notes, name, drawn))
+    return lines
+
+
+def _score(row: BoardRow, notes: dict[str, str], name: int, drawn: int) -> str:
+    score = f"{row.score.num}/{row.score.den}" if row.score else None
+    low, high = (row.interval.low, row.interval.high) if row.interval and score else (None, None)
+    gap = f"{shown(row.gap.share, 2)} {bracket(row.gap.interval, 2)}".strip() if row.gap else ""
+    reach = f"{row.reach.exact + row.reach.folded}/{row.reach.of}" if row.reach else UNKNOWN
+    missing = f"{row.missing.total}/{row.missing.asked}" if row.missing.total else UNKNOWN
+    letters = " ".join(notes[warning] for warning in row.warnings)
+    cells = [
+        fitted(_rank(row), 8),
+        fitted(row.name, name),
+        f"{exact(row.score):>5}",
+        bar(row.score.decimal if row.score else None, low, high, drawn),
+        f"{gap:<14}",
+        f"{reach:>8}",
+        f"{missing:>7}",
+        letters,
+    ]
+    return " ".join(cells)
+
+
+def _rank(row: BoardRow) -> str:
+    if row.rank is not None and row.rank_interval is not None:
+        first, last = row.rank_interval
+        span = f"{first}–{last}" if first != last else f"{first}"
+        return f"{row.rank}{'≈' if row.not_distinguished else ' '} {span}"
+    return {"set_apart": row.role, "unranked": "unranked", "superseded": "replaced", "not_run": "not run"}.get(
+        row.standing, ""
+    )
+
+
+def _costs(rows: Sequence[BoardRow], width: int) -> list[str]:
+    measured = [row for row in rows if row.passes]
+    if not measured:
+        return []
+    name = min(22, max(12, *(len(row.name) for row in rows)))
+    lines = [
+        f"{'':<{name}} {'right/wrong':>11} {'range':>11} {'MRR':>5} {'nDCG':>5} {'retrieval':>12} {'answer':>12} "
+        f"{'context':>7} {'per 1,000':>9}",
+        f"{'':<{name}} {'of ' + str(measured[0].questions):>11} {'of passes':>11} {'':>5} {'':>5} {'p50/p95':>12} "
+        f"{'p50/p95':>12} {'tokens':>7} {'questions':>9}",
+    ]
+    return [*lines, *(_cost(row, name) for row in measured)]
+
+
+def _cost(row: BoardRow, name: int) -> str:
+    spread = f"{exact(row.range[0])}–{exact(row.range[1])}" if row.range else UNKNOWN
+    cells = [
+        fitted(row.name, name),
+        f"{f'{row.fully_right}/{row.fully_wrong}':>11}",
+        f"{spread:>11}",
+        f"{shown(row.reach.mrr) if row.reach else UNKNOWN:>5}",
+        f"{shown(row.reach.ndcg) if row.reach else UNKNOWN:>5}",
+        f"{latency(row.retrieval_latency):>12}",
+        f"{latency(row.answer_latency):>12}",
+        f"{UNKNOWN if row.context_tokens is None else format(row.context_tokens, ','):>7}",
+        f"{money(row.cost_per_1000_microusd):>9}",
+    ]
+    return " ".join(cells)
+
+
+def latency(found: Latency | None) -> str:
+    """Write p50/p95, the unit once where both share it: 12/30 ms."""
+    if found is None:
+        return UNKNOWN
+    first, second = milliseconds(found.p50_ms), milliseconds(found.p95_ms)
+    number, _, unit = first.partition(" ")
+    return f"{number}/{second}" if second.endswith(f" {unit}") else f"{first}/{second}"
+
+
+def amount(found: Amount) -> str:
+    """Write a sum: 54,000, or 'at least 53,100 (1 unknown)'; a dash where nothing is known."""
+    if found.known is None:
+        return UNKNOWN
+    return f"{found.known:,}" if not found.unknown else f"at least {found.known:,} ({found.unknown} unknown)"
+
+
+def _refused(board: Board, width: int) -> list[str]:
+    if not board.refused:
+        return []
+    lines = [f"x {run.id}: {run.reason}" for run in board.refused[:NAMED_REFUSED]]
+    if len(board.refused) > NAMED_REFUSED:
+        lines.append(f"x and {len(board.refused) - NAMED_REFUSED} more; `ragassay board --json` names all")
+    return _list(f"{plural(len(board.refused), 'run')} not verified, neither drawn nor ranked:", lines, width)

@@ -1,0 +1,156 @@
+"""What a reader must know beside the numbers, in words: warnings of a row, of a table, of a board. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from ragassay.manifest.statement import RunDocument
+from ragassay.site.loaded import LoadedRun
+from ragassay.site.numbers import listed, plural, shown
+from ragassay.site.record import BoardPlan, BoardRow, QuestionLine
+from ragassay.site.window import RowRuns
+from ragassay.verify import CODES
+
+IDENTICAL = "deterministic: identical passes"
+LITERAL = "literal judge: reads literals and not meaning"
+READER = "extractive reader: no language model wrote these answers, and its control is 0 by construction"
+MOST_NAMED = 8
+
+
+def missing_words(row: BoardRow) -> list[str]:
+    """Say what has no score, by class: '3 of 180 unjudged'."""
+    m = row.missing
+    classes = (
+        (m.unjudged, "unjudged"),
+        (m.answer_failed, "without an answer"),
+        (m.retrieval_failed, "not retrieved: the stack failed"),
+        (m.harness_failed, "lost by the harness"),
+    )
+    return [f"{count} of {m.asked} {what}" for count, what in classes if count]
+
+
+def row_warnings(row: RowRuns, line: BoardRow) -> tuple[str, ...]:
+    """Return the warnings of one row."""
+    said = [row.reason] if row.reason else []
+    said += missing_words(line)
+    if line.bounds:
+        said.append(f"its mean would lie between {shown(line.bounds[0])} and {shown(line.bounds[1])} without missing items")
+    if row.identical and len(row.window) > 1:
+        said.append(IDENTICAL)
+    for count, what in (
+        (line.insufficient, "with an insufficient reference, counted as half right"),
+        (line.abstained, "abstained"),
+        (line.refused, "refused"),
+        (line.retrieval_empty, "asked although the search found nothing"),
+    ):
+        if count:
+            said.append(f"{count} of {line.missing.asked} {what}")
+    if line.correct_without_reach:
+        said.append(
+            f"{plural(line.correct_without_reach, 'question')} answered right without the evidence: "
+            "look there for a second passage that answers"
+        )
+    if line.reach and line.reach.folded:
+        said.append(f"{line.reach.folded} of {line.reach.of} reached only after folds: {', '.join(line.reach.folds)}")
+    if line.exposure in ("designed-on", "tuned-on"):
+        said.append(f"{line.exposure.replace('-', ' ')} these questions: its score is likely too high")
+    said += _filled(row) + _claims_differ(row)
+    return tuple(said)
+
+
+def _filled(row: RowRuns) -> list[str]:
+    filled = sum(d.predicate.counts.filled for d in row.window)
+    return [f"{plural(filled, 'item')} filled from another pass"] if filled else []
+
+
+def _claims_differ(row: RowRuns) -> list[str]:
+    """In profile 1 the judge counts the claims itself; say for how many questions it counted differently."""
+    if not row.window or not row.window[0].predicate.metric.id.startswith("factual-consistency/1"):
+        return []
+    if len(row.window) < 2:
+        return ["the judge counts the claims: with one pass it cannot be said how steadily"]
+    numbers: dict[str, set[int]] = {}
+    for document in row.window:
+        for output in document.outputs:
+            if output.score is not None:
+                numbers.setdefault(output.id, set()).add(len(output.claims))
+    differ = sum(len(found) > 1 for found in numbers.values())
+    return [f"the judge's number of claims differed between passes for {differ} of {len(numbers)} questions"]
+
+
+def table_warnings(
+    rows: Sequence[RowRuns], questions: Sequence[QuestionLine], latest: RunDocument, plan: BoardPlan | None
+) -> tuple[str, ...]:
+    """Return what holds for a whole table: its judge, its model, its questions, its controls."""
+    said = _instruments(latest) + _controls(rows, plan)
+    n = len(latest.benchmark.questions)
+    unsplit = sum(q.unsplit for q in latest.benchmark.questions)
+    bare = sum(not q.evidence for q in latest.benchmark.questions)
+    if unsplit:
+        said.append(f"{unsplit} of {n} questions are unsplit, unreviewed: their one claim is the whole target")
+    if bare:
+        said.append(f"unknown: no evidence for {bare} of {n} questions, so reach and oracle say nothing of them")
+    known = [line.id for line in questions if "known without retrieval" in line.flags]
+    if known:
+        said.append(
+            f"the control answers {len(known)} of {n} questions (.250 or more), which therefore do not test retrieval: "
+            + _named(known)
+        )
+    for word, flag in (("every row answers", "every row answers it"), ("no row answers", "no row answers it")):
+        if count := sum(flag in line.flags for line in questions):
+            said.append(f"{word} {count} of {n} questions: they separate no rows")
+    return tuple(said + _windows(rows))
+
+
+def _instruments(latest: RunDocument) -> list[str]:
+    if latest.config is None:
+        return []
+    measure, said = latest.config.measure, []
+    if measure.answer.get("kind") == "reader":
+        said.append(READER)
+    if measure.judge.get("kind") == "literal":
+        said.append(LITERAL)
+    else:
+        said.append("judge noise not recorded: no answer was judged twice")
+    return said
+
+
+def _controls(rows: Sequence[RowRuns], plan: BoardPlan | None) -> list[str]:
+    said = []
+    left_out = {row.stack: row.left_out for row in (plan.rows if plan else ()) if row.left_out}
+    for role, kind, means in (
+        ("control", "none", "what the model knows without retrieval is not known"),
+        ("oracle", "oracle", "the share of the gap cannot be given"),
+    ):
+        if any(row.role == role for row in rows):
+            continue
+        why = left_out.get(kind)
+        if role == "control" and plan and plan.control_waiver:
+            why = f"waived: {plan.control_waiver}"
+        said.append(f"no {role} row, so {means}" + (f" ({why})" if why else ""))
+    return said
+
+
+def _named(ids: Sequence[str]) -> str:
+    more = [f"{len(ids) - MOST_NAMED} more"] if len(ids) > MOST_NAMED else []
+    return listed([*ids[:MOST_NAMED], *more])
+
+
+def _windows(rows: Sequence[RowRuns]) -> list[str]:
+    sizes = sorted({len(row.window) for row in rows if row.standing == "ranked" and not row.identical})
+    if len(sizes) > 1:
+        return [f"rows have unequal numbers of passes ({listed([str(s) for s in sizes])}): compare at equal, odd numbers"]
+    if sizes and sizes[0] % 2 == 0:
+        return [f"{sizes[0]} passes per row: the lower median of an even number leans low"]
+    return []
+
+
+def board_warnings(runs: Sequence[LoadedRun]) -> tuple[str, ...]:
+    """Return one sentence per warning of the verifier, over all runs that are drawn, and one on those that are not."""
+    drawn = [run for run in runs if run.document is not None]
+    counts = Counter(code for run in drawn for code in {c.code for c in run.checks if c.severity == "warn"})
+    said = [f"{code} in {n} of {len(drawn)} runs: {CODES[code].meaning}" for code, n in sorted(counts.items())]
+    if refused := len(runs) - len(drawn):
+        said.insert(0, f"{plural(refused, 'run')} not verified, and neither drawn nor ranked")
+    return tuple(said)
