@@ -29,6 +29,9 @@ lint: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+bench: install
+	$(BIN)/python bench/harness.py
+
 # Needs pip-tools; writes no registry address into the lock.
 lock:
 	pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \

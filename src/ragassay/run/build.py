@@ -10,6 +10,7 @@ from ragassay import canon, plugins
 from ragassay.answer import check_reply
 from ragassay.errors import InputError, StackError
 from ragassay.judge import LLMJudge
+from ragassay.plugins.weights import require
 from ragassay.records import JSON, Chunk, Profile, Reply, Secret
 from ragassay.run.board_file import JudgeTable, ModelTable
 from ragassay.run.embeddings import CachedEmbedder
@@ -44,8 +45,15 @@ class StackBuilder:
     """Builds retrievers over one corpus; equal embedders are made once and keep their rows on disk."""
 
     def __init__(
-        self, chunks: Sequence[Chunk], *, evidence: Mapping[str, Sequence[str]], cache: Path, report: Report
+        self,
+        chunks: Sequence[Chunk],
+        *,
+        evidence: Mapping[str, Sequence[str]],
+        cache: Path,
+        weights_cache: Path,
+        report: Report,
     ) -> None:
+        self._weights_cache = weights_cache
         self._chunks = chunks
         self._evidence = evidence
         self._cache = cache
@@ -90,8 +98,15 @@ class StackBuilder:
     def _embedder(self, entry: JSON, place: str) -> CachedEmbedder:
         name = canon.digest(canon.without_fractions(entry))
         if name not in self._embedders:
-            self._embedders[name] = CachedEmbedder(make("embedders", entry, place), self._cache / "embeddings")
+            given = weights_path("embedders", entry, self._weights_cache)
+            self._embedders[name] = CachedEmbedder(make("embedders", entry, place, **given), self._cache / "embeddings")
         return self._embedders[name]
+
+
+def weights_path(seam: Seam, entry: JSON, cache: Path) -> dict[str, Path]:
+    """Return the folder of a plugin's packaged weights, for one that has such and names no `path` of its own."""
+    name = getattr(plugins.load(seam, entry["kind"]), "weights", None)
+    return {"path": require(name, cache).parent} if name and "path" not in entry else {}
 
 
 def make_model(table: ModelTable, keys: Keys) -> Model:

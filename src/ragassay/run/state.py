@@ -114,6 +114,29 @@ def outcomes_of(benchmark: Benchmark, states: dict[str, ItemState], profile: Pro
     return ended if len(ended) == len(outcomes) else None
 
 
+def refusals(benchmark: Benchmark, states: dict[str, ItemState], profile: Profile) -> dict[str, list[str]]:
+    """Return, by question id, why each raw reply of the judge was refused ('' for the one that was used)."""
+    return {
+        question.id: _refusals(question, state, profile)
+        for question in benchmark.questions
+        if (state := states.get(question.id)) and (state.earlier or state.replies)
+    }
+
+
+def _refusals(question: Question, state: ItemState, profile: Profile) -> list[str]:
+    if state.answer is None or state.retrieval is None:
+        return []
+    item = build_item(question, state.answer.text, contexts(state.retrieval), profile)
+    problems = []
+    for raw in (*state.earlier, *state.replies):
+        try:
+            read_verdict(raw, item, profile)
+            problems.append("")
+        except InvalidReply as error:
+            problems.append(str(error))
+    return problems
+
+
 def contexts(retrieval: Retrieval) -> tuple[str, ...]:
     """Return the delivered texts in order."""
     return tuple(chunk.text for chunk in retrieval.delivered)

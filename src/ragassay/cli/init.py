@@ -1,0 +1,63 @@
+"""`ragassay init`: find documentation and questions, make a run key, write a board that runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ragassay.errors import InputError
+from ragassay.manifest import generate_key, list_keys, load_run_key, store_key
+
+
+EMBEDDER = "minilm-l6-v2-int8"
+
+
+@click.command("init")
+@click.option("--docs", type=click.Path(path_type=Path), help="The documentation folder or archive.")
+@click.option("--questions", type=click.Path(path_type=Path), help="The question file.")
+@click.option("--name", help="The board's name; by default the name of this folder.")
+@click.option("--force", is_flag=True, help="Overwrite board.toml.")
+def command(docs: Path | None, questions: Path | None, name: str | None, force: bool) -> int:
+    """Write a commented board.toml for the documentation and questions found here."""
+    from ragassay.cli.models import weights_cache
+    from ragassay.plugins.weights import files_of, state
+    from ragassay.question import literal_problems, load_benchmark
+    from ragassay.run.starter import Starter, find_docs, find_questions, starter_board
+    from ragassay.run.workspace import Workspace
+
+    target = Path("board.toml")
+    if target.exists() and not force:
+        raise InputError("board.toml exists; edit it, or pass --force to write it anew")
+    folder = Path.cwd()
+    docs = docs or find_docs(folder).relative_to(folder)
+    if not docs.exists():
+        raise InputError(f"{docs} does not exist")
+    questions = questions or find_questions(folder).relative_to(folder)
+    benchmark = load_benchmark(questions)
+    weights = weights_cache() / EMBEDDER
+    starter = Starter(
+        name=name or f"{folder.name}: retrieval QA",
+        docs=docs.as_posix(),
+        questions=questions.as_posix(),
+        literal=not literal_problems(benchmark),
+        evidence=all(question.evidence for question in benchmark.questions),
+        weights=all(state(entry, weights) == "ready" for entry in files_of(EMBEDDER)),
+    )
+    space = Workspace(Path(".ragassay"))
+    space.prepare()
+    fingerprint = ensure_key(space.keys)
+    target.write_text(starter_board(starter), encoding="utf-8")
+    click.echo(f"documentation: {docs}\nquestions:     {questions} ({len(benchmark.questions)})")
+    click.echo(f"run key:       {fingerprint}")
+    click.echo("wrote board.toml; look at it, then type: ragassay run")
+    if not starter.literal:
+        click.echo("its judge is a language model: set its address and model, and export JUDGE_KEY first")
+    return 0
+
+
+def ensure_key(folder: Path) -> str:
+    """Return the fingerprint of the key that signs runs here, made now if there is none."""
+    if not list_keys(folder):
+        store_key(generate_key(), folder)
+    return load_run_key(folder).kid

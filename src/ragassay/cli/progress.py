@@ -1,0 +1,101 @@
+"""Progress on a terminal as bars, elsewhere as plain lines; drawn from counters, at most five times a second."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+import time
+from collections.abc import Iterator
+
+import click
+
+from ragassay.run.board_run import Prepared
+from ragassay.run.status import RunStatus
+from ragassay.seams import Progress
+
+DRAW_EVERY_S = 0.2
+PLAIN_EVERY_S = 10.0
+
+
+class Building:
+    """Reports long preparations: one line each when it starts to take time, and its end."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def __call__(self, what: str) -> Progress:
+        """Return where the progress of `what` goes."""
+        began = time.monotonic()
+
+        def progress(done: int, total: int) -> None:
+            now = time.monotonic()
+            if now - began < 1 or (now - self._last < 1 and done < total):
+                return
+            self._last = now
+            end = "\n" if done >= total or not sys.stderr.isatty() else "\r"
+            click.echo(f"  {what}: {done}/{total} in {now - began:.0f} s" + " " * 10 + end, nl=False, err=True)
+
+        return progress
+
+
+@contextlib.contextmanager
+def shown(status: RunStatus, prepared: Prepared) -> Iterator[None]:
+    """Show how a run is going until the block ends."""
+    done = threading.Event()
+    draw = _bars if sys.stderr.isatty() else _lines
+    thread = threading.Thread(target=draw, args=(status, prepared, done), name="progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def line(status: RunStatus, prepared: Prepared) -> str:
+    """Return rate, time to go, money and failures by kind in one line."""
+    eta = status.eta_s
+    parts = [f"{status.rate_per_s:.1f} questions/s", "ETA " + ("?" if eta is None else f"{eta:.0f} s")]
+    if prepared.board.answer.price or (prepared.board.judge.model and prepared.board.judge.model.price):
+        parts.append(f"{prepared.budget.spent_microusd / 1e6:.4f} USD")
+    retries: dict[str, int] = {}
+    for endpoint in prepared.endpoints:
+        for kind, count in endpoint.retries.items():
+            retries[kind] = retries.get(kind, 0) + count
+    if retries:
+        parts.append("retried: " + ", ".join(f"{kind} {count}" for kind, count in sorted(retries.items())))
+    return " · ".join(parts)
+
+
+def _row_line(status: RunStatus, name: str) -> str:
+    row = status.rows[name]
+    missing = ", ".join(f"{kind} {count}" for kind, count in sorted(row.missing.items()))
+    return f"{row.done}/{row.asked}" + (f" · {missing}" if missing else "")
+
+
+def _lines(status: RunStatus, prepared: Prepared, done: threading.Event) -> None:
+    while not done.wait(PLAIN_EVERY_S):
+        rows = "; ".join(f"{name} {_row_line(status, name)}" for name in list(status.rows))
+        click.echo(f"  {status.phase}: {rows} · {line(status, prepared)}", err=True)
+
+
+def _bars(status: RunStatus, prepared: Prepared, done: threading.Event) -> None:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"))
+    with Progress(*columns, console=Console(stderr=True), auto_refresh=False, transient=True) as bars:
+        tasks: dict[str, int] = {}
+        summary = bars.add_task("", total=None, note="")
+        while True:
+            finished = done.wait(DRAW_EVERY_S)
+            for name in list(status.rows):
+                row = status.rows[name]
+                if name not in tasks:
+                    tasks[name] = bars.add_task(name, total=row.asked, note="")
+                bars.update(tasks[name], completed=row.done, total=row.asked, note=_row_line(status, name))  # type: ignore[arg-type]
+            bars.update(summary, note=line(status, prepared))
+            bars.refresh()
+            if finished:
+                return

@@ -1,0 +1,161 @@
+"""`ragassay run`: ask every question of every row, sign each pass, show the board."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ragassay.cli.models import weights_cache
+from ragassay.errors import InputError
+from ragassay.manifest import Signer, load_run_key
+from ragassay.records import Secret, to_json
+from ragassay.run.board_file import BoardFile, load_board
+from ragassay.run.board_run import Ended, Options, Prepared, build_rows, plan_passes, prepare, run_passes
+from ragassay.run.build import Keys, needed_keys
+from ragassay.run.status import RunStatus
+from ragassay.run.workspace import Workspace
+
+
+@click.command("run")
+@click.argument("board_path", metavar="[BOARD]", default="board.toml", type=click.Path(path_type=Path))
+@click.option("--workspace", type=click.Path(path_type=Path), help="Default: .ragassay beside the board file.")
+@click.option("--site", type=click.Path(path_type=Path), help="Default: site beside the board file.")
+@click.option("--row", "rows", multiple=True, help="Run only this row; may be given several times.")
+@click.option("--subset", type=int, metavar="N", help="Run N questions: a set of its own, never eligible.")
+@click.option("--dry-run", is_flag=True, help="Print calls, tokens and money, and ask nothing.")
+@click.option("--new", is_flag=True, help="Give up begun passes and begin new ones.")
+@click.option("--seal", is_flag=True, help="Sign passes as they are, even where a service failed.")
+@click.option("--allow-missing-evidence", is_flag=True, help="Run although evidence is not in the corpus.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was run as JSON.")
+def command(
+    board_path: Path,
+    workspace: Path | None,
+    site: Path | None,
+    rows: tuple[str, ...],
+    subset: int | None,
+    dry_run: bool,
+    new: bool,
+    seal: bool,
+    allow_missing_evidence: bool,
+    as_json: bool,
+) -> int:
+    """Run a board: every question of every row, three passes by default, each signed as it ends."""
+    board = load_board(board_path)
+    space = Workspace(workspace or board.path.parent / ".ragassay")
+    options = Options(rows=rows, subset=subset, new=new, seal=seal, allow_missing_evidence=allow_missing_evidence)
+    if dry_run:
+        return _dry_run(board, space, options, as_json)
+    ended = execute(board, space, options)
+    if as_json:
+        click.echo(json.dumps([to_json_ended(e) for e in ended], indent=1))
+    return finish(board, space, site or board.path.parent / "site", ended, quiet=as_json)
+
+
+def execute(board: BoardFile, space: Workspace, options: Options) -> list[Ended]:
+    """Run the board and return how each pass ended; the caller prints the board."""
+    from ragassay.cli.progress import Building, shown
+
+    signer = load_run_key(space.keys)
+    keys = read_keys(board)
+    building = Building()
+    prepared = prepare(board, space, keys, options, building)
+    for row, reason in prepared.ready.left_out.items():
+        click.echo(f"row {row!r} is left out: {reason}", err=True)
+    built = build_rows(prepared, space, options, building)
+    plans = plan_passes(built, prepared.benchmark, space, options)
+    status = RunStatus()
+    try:
+        with shown(status, prepared):
+            return _loop(_interruptible(prepared, built, plans, space, signer, options, status))
+    finally:
+        for one in built:
+            one.retriever.close()
+        for note in (*prepared.ready.notes, *status.notes):
+            click.echo(note, err=True)
+        if status.stop:
+            click.echo("stopped; what was asked is kept: run the same command again to continue", err=True)
+
+
+async def _interruptible(
+    prepared: Prepared, rows: Any, plans: Any, space: Workspace, signer: Signer, options: Options, status: RunStatus
+) -> list[Ended]:
+    loop = asyncio.get_running_loop()
+    task = asyncio.current_task()
+    assert task is not None
+
+    def interrupt() -> None:
+        if status.stop:
+            task.cancel()
+        status.stop = True
+        status.phase = "stopping after the calls under way (Ctrl-C again: at once)"
+
+    loop.add_signal_handler(signal.SIGINT, interrupt)
+    try:
+        return await run_passes(prepared, rows, plans, space, signer=signer, options=options, status=status)
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+
+
+def _loop(work: Coroutine[Any, Any, list[Ended]]) -> list[Ended]:
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.run(work)
+    ended: list[Ended] = uvloop.run(work)
+    return ended
+
+
+def read_keys(board: BoardFile) -> Keys:
+    """Return the keys that the board names; raises `InputError` naming every variable that is not set."""
+    wanted = needed_keys([board.answer, board.judge.model])
+    unset = [name for name in wanted if not os.environ.get(name)]
+    if unset:
+        raise InputError(
+            f"{board.path.name} names keys that are not set",
+            [f"export {name}=… (its value is never written anywhere)" for name in unset],
+        )
+    return {name: Secret(os.environ[name]) for name in wanted}
+
+
+def _dry_run(board: BoardFile, space: Workspace, options: Options, as_json: bool) -> int:
+    from ragassay.cli.progress import Building
+    from ragassay.run.forecast import CHARACTERS_PER_TOKEN, OUTPUT_TOKENS_PER_CALL, forecast
+
+    unkeyed = {name: Secret("") for name in needed_keys([board.answer, board.judge.model])}
+    found = forecast(prepare(board, space, unkeyed, options, Building()))
+    if as_json:
+        click.echo(json.dumps(to_json(found), indent=1))
+        return 0
+    cost = "unknown (no price)" if found.cost_microusd is None else f"{found.cost_microusd / 1e6:.4f} USD"
+    click.echo(
+        f"{found.rows} rows x {found.questions} questions x {found.passes} passes\n"
+        f"calls:  {found.answer_calls} to the answering model, {found.judge_calls} to the judge's model\n"
+        f"tokens: about {found.input_tokens} in and {found.output_tokens} out "
+        f"({CHARACTERS_PER_TOKEN} characters a token, {OUTPUT_TOKENS_PER_CALL} tokens a reply)\n"
+        f"money:  {cost}\n"
+        "nothing was asked"
+    )
+    return 0
+
+
+def finish(board: BoardFile, space: Workspace, site: Path, ended: list[Ended], *, quiet: bool) -> int:
+    """Print the board and what each pass came to; 3 when a pass stays open."""
+    raise InputError("no board yet")
+
+
+def to_json_ended(ended: Ended) -> dict[str, Any]:
+    """Return one pass's end as JSON."""
+    return {
+        "row": ended.row,
+        "pass": ended.k,
+        "run": ended.run_id,
+        "held": ended.held,
+        "missing": dict(ended.missing),
+    }
