@@ -31,9 +31,14 @@ class KeyEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 def generate_key(name: str = DEFAULT_NAME) -> Signer:
     """Return a new run key; nothing is written. Raises `InputError` for a name that cannot be a file name."""
+    return Signer.generate(check_name(name))
+
+
+def check_name(name: str) -> str:
+    """Return `name` if it can be a key's file name; raises `InputError`."""
     if not _NAME.fullmatch(name) or name.endswith((PRIVATE, PUBLIC)):
         raise InputError(f"{name!r} cannot name a key; use up to 64 letters, digits, '.', '_' and '-'")
-    return Signer.generate(name)
+    return name
 
 
 def store_key(signer: Signer, folder: Path) -> Path:
@@ -48,12 +53,11 @@ def store_key(signer: Signer, folder: Path) -> Path:
         ignore = folder / ".gitignore"
         if not ignore.exists():
             ignore.write_text(_GITIGNORE, encoding="utf-8")
-        _create(path, signer.to_pem())
-        public = folder / f"{signer.name}{PUBLIC}"
-        public.unlink(missing_ok=True)  # a public file without its private key: what is beside a key belongs to it
-        public.write_bytes(signer.public.jwk())
-    except FileExistsError:
-        raise InputError(f"{path} exists and is not overwritten; give another --name, or move it away") from None
+        try:
+            _create(path, signer.to_pem())
+        except FileExistsError:
+            raise InputError(f"{path} exists and is not overwritten; give another --name, or move it away") from None
+        (folder / f"{signer.name}{PUBLIC}").write_bytes(signer.public.jwk())
     except OSError as error:
         raise InputError(f"the key cannot be written to {folder}: {error.strerror}") from error
     return path
@@ -117,7 +121,7 @@ def load_run_key(folder: Path, name: str | None = None) -> Signer:
     Raises `InputError` that names `ragassay keys init` where there is none, and the names where there are several.
     """
     if name is not None:
-        return load_key(folder / f"{name}{PRIVATE}")
+        return load_key(folder / f"{check_name(name)}{PRIVATE}")
     found = sorted(folder.glob(f"*{PRIVATE}"))
     chosen = [path for path in found if path.name == DEFAULT_NAME + PRIVATE] or found
     if not chosen:

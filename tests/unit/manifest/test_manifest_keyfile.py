@@ -1,0 +1,97 @@
+"""Key files on disk."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from ragassay.errors import InputError
+from ragassay.manifest import generate_key, list_keys, load_key, load_public_key, load_run_key, store_key
+
+
+def test_a_key_is_stored_for_its_owner_alone(tmp_path: Path) -> None:
+    """The private file has mode 0600, the folder 0700, nothing temporary stays, and git ignores it."""
+    folder = tmp_path / "keys"
+    signer = generate_key("prod-1")
+    path = store_key(signer, folder)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {entry.name for entry in folder.iterdir()} == {".gitignore", "prod-1.pem", "prod-1.pub.json"}
+    assert "*" in (folder / ".gitignore").read_text().splitlines()
+    loaded = load_key(path)
+    assert (loaded.kid, loaded.name) == (signer.kid, "prod-1")
+    assert load_public_key(folder / "prod-1.pub.json") == signer.public
+    assert signer.to_pem().splitlines()[1] not in (folder / "prod-1.pub.json").read_bytes()
+
+
+def test_a_key_is_never_overwritten(tmp_path: Path) -> None:
+    """A second key of the same name is refused and the first stays."""
+    path = store_key(generate_key("run"), tmp_path)
+    before = path.read_bytes()
+    with pytest.raises(InputError, match="not overwritten"):
+        store_key(generate_key("run"), tmp_path)
+    assert path.read_bytes() == before
+    assert load_public_key(tmp_path / "run.pub.json").kid == load_key(path).kid
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o644])
+def test_a_key_that_others_can_reach_is_refused(tmp_path: Path, mode: int) -> None:
+    """A file that group or world can read or write is not loaded, and the message says what to do."""
+    path = store_key(generate_key("run"), tmp_path)
+    path.chmod(mode)
+    with pytest.raises(InputError, match="chmod 600"):
+        load_key(path)
+
+
+def test_a_key_that_is_not_there_names_the_verb(tmp_path: Path) -> None:
+    """Without a key every way to load one says `ragassay keys init`."""
+    with pytest.raises(InputError, match="ragassay keys init"):
+        load_key(tmp_path / "run.pem")
+    with pytest.raises(InputError, match="ragassay keys init"):
+        load_run_key(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["", "../run", "a/b", ".hidden", "a" * 65, "run.pem", "x.pub.json", "a b", "é"])
+def test_names_that_are_no_file_names_are_refused(name: str, tmp_path: Path) -> None:
+    """A name never leaves the key folder and never collides with the files beside it."""
+    with pytest.raises(InputError):
+        generate_key(name)
+    with pytest.raises(InputError):
+        load_run_key(tmp_path, name)
+
+
+def test_the_run_key_is_the_named_the_default_or_the_only_one(tmp_path: Path) -> None:
+    """`run` is taken before others; several without it must be named."""
+    first, second = generate_key("a"), generate_key("b")
+    store_key(first, tmp_path)
+    assert load_run_key(tmp_path).kid == first.kid
+    store_key(second, tmp_path)
+    with pytest.raises(InputError, match="several keys"):
+        load_run_key(tmp_path)
+    assert load_run_key(tmp_path, "b").kid == second.kid
+    default = generate_key()
+    store_key(default, tmp_path)
+    assert load_run_key(tmp_path).kid == default.kid
+
+
+def test_a_list_says_which_keys_cannot_be_used(tmp_path: Path) -> None:
+    """A readable key shows its fingerprint, a broken one its problem."""
+    good = generate_key("good")
+    store_key(good, tmp_path)
+    bad = tmp_path / "bad.pem"
+    bad.write_text("nothing")
+    bad.chmod(0o600)
+    found = {entry.name: entry for entry in list_keys(tmp_path)}
+    assert found["good"].kid == good.kid
+    assert found["bad"].kid is None
+    assert "no unencrypted PEM" in (found["bad"].problem or "")
+    assert list_keys(tmp_path / "absent") == []
+
+
+def test_a_folder_that_cannot_be_made_is_an_input_error(tmp_path: Path) -> None:
+    """A file in the folder's place is told, not raised as the system's error."""
+    (tmp_path / "keys").write_text("")
+    with pytest.raises(InputError, match="cannot be written"):
+        store_key(generate_key(), tmp_path / "keys")
