@@ -334,6 +334,8 @@ class Outcome(Record, frozen=True):
     raw_verdicts: tuple[RawVerdict, ...] = ()
     verdict: Verdict | None = None
     failure: Failure | None = None
+    spent: Answer | None = None
+    """What the calls took that led to no answer (text empty); None where there is an answer or no call was made."""
     answered_at: int | None = None
     """Unix seconds at which the answer (or its failure) was there."""
 

@@ -92,7 +92,7 @@ def telemetry_row(outcome: Outcome, problems: Sequence[str] = ()) -> TelemetryRo
     `problems` says why each refused reply was refused, in order; what it does not name is "invalid reply". The last
     reply of an item with a verdict is the one that was used. A sum with an unknown part is unknown, never less.
     """
-    retrieval, answer, raw = outcome.retrieval, outcome.answer, outcome.raw_verdicts
+    retrieval, answer, raw = outcome.retrieval, outcome.answer or outcome.spent, outcome.raw_verdicts
     return TelemetryRow(
         id=outcome.question,
         answered_at=outcome.answered_at,

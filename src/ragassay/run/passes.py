@@ -13,7 +13,19 @@ import msgspec
 from ragassay.answer import build_messages
 from ragassay.errors import InputError, ModelError, StackError
 from ragassay.judge import InvalidReply, build_item, read_verdict
-from ragassay.records import Answer, Benchmark, Chunk, Config, Failure, Outcome, Question, Retrieval, Usage, Verdict
+from ragassay.records import (
+    Answer,
+    Benchmark,
+    Chunk,
+    Config,
+    Failure,
+    Outcome,
+    Question,
+    RawVerdict,
+    Retrieval,
+    Usage,
+    Verdict,
+)
 from ragassay.retrieve import search
 from ragassay.run.journal import Entry, Journal
 from ragassay.run.limits import Endpoint, Meter, metering
@@ -175,16 +187,24 @@ class PassRun:
                 try:
                     raw = await judge.grade(item)
                 except ModelError as error:
+                    self._keep(question, RawVerdict(nonce="", text=None), meter)
                     if error.kind == "auth":
                         raise InputError(f"the judge's model refused the key: {error}") from error
                     raise
-            raw = msgspec.structs.replace(raw, attempts=meter.attempts, cost_microusd=meter.cost_microusd)
-            self._record(Entry(event="judge_reply", at=_now_ms(), q=question.id, raw=raw))
+            raw = self._keep(question, raw, meter)
             try:
                 return read_verdict(raw, item, self._profile)
             except InvalidReply as error:
                 fault = error
         raise Unjudged(f"no valid reply in {judge.attempts} attempts; the last: {fault}")
+
+    def _keep(self, question: Question, raw: RawVerdict, meter: Meter) -> RawVerdict:
+        """Journal a judge's reply as it came, before anyone parses it, with what the calls for it took."""
+        raw = msgspec.structs.replace(raw, attempts=meter.attempts, cost_microusd=meter.cost_microusd)
+        if meter.attempts:
+            raw = msgspec.structs.replace(raw, usage=meter.usage, latency_ms=meter.latency_ms)
+        self._record(Entry(event="judge_reply", at=_now_ms(), q=question.id, raw=raw))
+        return raw
 
 
 def interleaved(passes: Iterable[PassRun], seed: int) -> Iterator[tuple[PassRun, Question]]:

@@ -28,7 +28,11 @@ from ragassay.score import item_hundredths, status_of
 
 
 class ItemState(msgspec.Struct):
-    """One question so far; `replies` are the judge's raw replies since the last failure, `earlier` those before."""
+    """One question so far.
+
+    `replies` are the judge's raw replies since the last failure; `earlier` those before, and calls without a reply
+    (text None), which are kept for what they took.
+    """
 
     retrieval: Retrieval | None = None
     answer: Answer | None = None
@@ -54,7 +58,7 @@ class ItemState(msgspec.Struct):
         elif entry.event == "answered":
             self.answer, self.answered_at = entry.answer, entry.at // 1000
         elif entry.raw is not None:
-            self.replies.append(entry.raw)
+            (self.replies if entry.raw.text is not None else self.earlier).append(entry.raw)
 
     @property
     def may_ask_again(self) -> bool:
@@ -84,6 +88,7 @@ def outcome_of(question: Question, state: ItemState | None, profile: Profile) ->
             score=None,
             retrieval=state.retrieval,
             answer=answer if state.answer else None,
+            spent=None if state.answer else state.spent,
             raw_verdicts=raws,
             failure=failure,
             answered_at=state.answered_at,
