@@ -80,7 +80,7 @@ def check(file: Path, source: Path | None, as_json: bool) -> int:
     """
     from ragassay.question import lint, match_evidence, report
 
-    file, source = _of_board(file) if file.suffix == ".toml" and source is None else (file, source)
+    file, source = _of_board(file, source)
     if source is None:
         raise click.UsageError("give --corpus, or a board file in place of FILE")
     read = load_file(file)
@@ -104,12 +104,13 @@ def check(file: Path, source: Path | None, as_json: bool) -> int:
 @_corpus
 @_json
 def lint_(file: Path, source: Path | None, as_json: bool) -> int:
-    """Say which rules the questions break: literals, keys, and with --corpus the evidence and its places.
+    """Say which rules the questions break: literals, keys, and with --corpus (or a board) the evidence too.
 
     Exit code 1 when an error stands; warnings alone leave it 0.
     """
     from ragassay.question import lint, literal_problems, report
 
+    file, source = _of_board(file, source)
     read = load_file(file)
     broken = lint(read.benchmark, None if source is None else _pages(source))
     failed = any(finding.severity == "error" for finding in broken)
@@ -144,11 +145,14 @@ def _pages(source: Path) -> Sequence[Page]:
     return read_corpus(source, _Whole()).pages
 
 
-def _of_board(path: Path) -> tuple[Path, Path]:
+def _of_board(path: Path, source: Path | None) -> tuple[Path, Path | None]:
+    """Return what a board names as question file and, where no other is given, as corpus; else the same again."""
+    if path.suffix != ".toml":
+        return path, source
     from ragassay.run.board_file import load_board
 
     board = load_board(path)
-    return board.benchmark, board.corpus
+    return board.benchmark, source or board.corpus
 
 
 def _about(read: QuestionFile) -> dict[str, Any]:
@@ -162,8 +166,10 @@ def _about(read: QuestionFile) -> dict[str, Any]:
 
 
 def _checked(read: QuestionFile) -> str:
-    unsplit = sum(question.unsplit for question in read.benchmark.questions)
-    return f"{len(read.benchmark.questions)} questions" + (f" ({unsplit} unsplit, unreviewed)" if unsplit else "")
+    questions = read.benchmark.questions
+    unsplit = sum(question.unsplit for question in questions)
+    counted = f"{len(questions)} question{'' if len(questions) == 1 else 's'}"
+    return counted + (f" ({unsplit} unsplit, unreviewed)" if unsplit else "")
 
 
 def _print_unjudgeable(benchmark: Benchmark) -> None:

@@ -48,33 +48,37 @@ class Searched:
         """
         text = self.page.text
         exact = _sorted_out(
-            (Match(at, at + len(wanted), ()), _cuts(text, at, at + len(wanted))) for at in _starts(wanted, text)
+            wanted, text, ((at, at + len(wanted), at, at + len(wanted)) for at in _starts(wanted, text)), text
         )
         words = said(wanted)
         if exact.first or not words or words not in self.said:
             return exact
-        folded = _sorted_out(self._under_folds(wanted, words))
+        folded = _sorted_out(wanted, text, self._under_folds(wanted, words), self.folded.text)
         return Occurrences(first=folded.first, count=folded.count, inside=exact.inside or folded.inside)
 
-    def _under_folds(self, wanted: str, words: str) -> Iterator[tuple[Match, bool]]:
-        text = self.folded.text
-        for at in _starts(words, text):
+    def _under_folds(self, wanted: str, words: str) -> Iterator[tuple[int, int, int, int]]:
+        for at in _starts(words, self.folded.text):
             start, end = self.folded.span(at, at + len(words))
-            found = self.page.text[start:end]
-            if found != wanted:
-                yield Match(start, end, _needed(wanted, found)), _cuts(text, at, at + len(words))
+            if not self.page.text.startswith(wanted, start) or end - start != len(wanted):
+                yield start, end, at, at + len(words)
 
 
-def _sorted_out(placed: Iterable[tuple[Match, bool]]) -> Occurrences:
+def _sorted_out(wanted: str, text: str, spans: Iterable[tuple[int, int, int, int]], searched: str) -> Occurrences:
+    """Sort spans (in `text`, and in the `searched` form of it) by whether they cut a word."""
     first = inside = None
     count = 0
-    for match, cut in placed:
-        if cut:
-            inside = inside or match
+    for start, end, begins, ends in spans:
+        if _cuts(searched, begins, ends):
+            inside = inside or _match(wanted, text, start, end)
         else:
-            first = first or match
+            first = first or _match(wanted, text, start, end)
             count += 1
     return Occurrences(first=first, count=count, inside=inside)
+
+
+def _match(wanted: str, text: str, start: int, end: int) -> Match:
+    found = text[start:end]
+    return Match(start, end, () if found == wanted else _needed(wanted, found))
 
 
 def said(text: str) -> str:
@@ -135,7 +139,12 @@ def _in_word(char: str) -> bool:
 
 
 def _visible(text: str) -> str:
-    return text if text.isascii() else fold.fold(text, ("invisible",)).text
+    return text if text.isascii() else "".join(map(_unless_invisible, text))
+
+
+@lru_cache(maxsize=65_536)
+def _unless_invisible(char: str) -> str:
+    return fold.fold(char, ("invisible",)).text
 
 
 @lru_cache(maxsize=65_536)

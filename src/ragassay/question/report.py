@@ -26,8 +26,8 @@ def evidence_lines(findings: Sequence[EvidenceFinding], pages: int) -> Iterator[
     counts = evidence_counts(findings)
     texts = len(findings) - counts["none"]
     yield (
-        f"{texts} evidence texts in {pages} pages: {counts['exact']} exact, {counts['folded']} folded, "
-        f"{counts['missing']} missing; {counts['none']} questions without evidence"
+        f"{_many(texts, 'evidence text')} in {_many(pages, 'page')}: {counts['exact']} exact, "
+        f"{counts['folded']} folded, {counts['missing']} missing; {_many(counts['none'], 'question')} without evidence"
     )
     width = max((len(printable(finding.question)) for finding in findings), default=0)
     for finding in findings:
@@ -60,10 +60,11 @@ def span(place: Place) -> str:
 
 
 def _where(finding: EvidenceFinding) -> str:
-    if finding.page is None or finding.start is None or finding.end is None:
-        return f"declared on {printable(finding.declared)}" if finding.declared else "no page declared"
-    here = span(Place(page=finding.page, start=finding.start, end=finding.end, folds=finding.folds))
     alternative = f", alternative {finding.alternative}" if finding.alternative else ""
+    if finding.page is None or finding.start is None or finding.end is None:
+        declared = f"declared on {printable(finding.declared)}" if finding.declared else "no page declared"
+        return f"{declared}{alternative}"
+    here = span(Place(page=finding.page, start=finding.start, end=finding.end, folds=finding.folds))
     again = f", {finding.repeats} more on this page" if finding.repeats else ""
     elsewhere = f", also on {_many(len(finding.others), 'other page')}" if finding.others else ""
     return f"{here}{alternative}{again}{elsewhere}"

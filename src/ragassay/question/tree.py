@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any
 
 from ragassay import canon
@@ -59,8 +60,7 @@ def join(place: str, key: str) -> str:
 def _object(pairs: list[tuple[str, Any]]) -> _Object:
     made = _Object(pairs)
     if len(made) != len(pairs):
-        names = [name for name, _ in pairs]
-        made.twice = tuple(dict.fromkeys(name for name in names if names.count(name) > 1))
+        made.twice = tuple(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
     return made
 
 

@@ -6,6 +6,7 @@ import difflib
 import re
 import unicodedata
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -81,7 +82,7 @@ def fields(value: object, form: type[msgspec.Struct], place: str, problems: list
     if not isinstance(value, Mapping):
         problems.append(f"{place.rstrip(' :,') or 'the file'}: expected an object, got {_kind(value)}")
         return None
-    known = {field.encode_name: field for field in msgspec.structs.fields(form)}
+    known = _fields_of(form)
     taken: dict[str, Any] = {}
     for name, member in value.items():
         if name not in known:
@@ -99,7 +100,7 @@ def fields(value: object, form: type[msgspec.Struct], place: str, problems: list
 
 def text_problem(value: str, *, what: str = "") -> str | None:
     """Return why `value` is no usable text (empty or blank), or None."""
-    if fold.fold(value, ("invisible", "whitespace")).text.strip():
+    if any(map(str.isalnum, value)) or fold.fold(value, ("invisible", "whitespace")).text.strip():
         return None
     return f"is {'empty' if not value else 'blank'}{what}"
 
@@ -116,6 +117,11 @@ def name_problem(value: str) -> str | None:
     if value != value.strip():
         return "begins or ends with a space"
     return None
+
+
+@lru_cache(maxsize=8)
+def _fields_of(form: type[msgspec.Struct]) -> dict[str, msgspec.structs.FieldInfo]:
+    return {field.encode_name: field for field in msgspec.structs.fields(form)}
 
 
 def _nearest(name: str, known: Mapping[str, object]) -> str:

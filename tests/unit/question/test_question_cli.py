@@ -170,6 +170,16 @@ def test_check_reads_a_built_corpus(folder: Path, verb: Any) -> None:
     assert (code, out) == (0, verb("check", folder / "board.toml")[1])
 
 
+def test_a_board_can_be_checked_against_another_corpus(folder: Path, verb: Any) -> None:
+    """With --corpus the board gives the questions alone."""
+    (folder / "less").mkdir()
+    (folder / "less" / "log.md").write_text("It logs to `server.log`.", encoding="utf-8")
+    code, out, _ = verb("check", folder / "board.toml", "--corpus", folder / "less")
+    assert code == 1
+    assert "page-unknown  net" in out
+    assert verb("lint", folder / "board.toml", "--corpus", folder / "less")[0] == 1
+
+
 def test_check_needs_a_corpus(folder: Path, verb: Any) -> None:
     """Without one the usage is wrong."""
     code, _, err = verb("check", folder / "questions.json")
@@ -195,8 +205,8 @@ def test_unsplit_questions_are_said_to_be_so(folder: Path, verb: Any) -> None:
     code, out, _ = verb("check", folder / "qa.csv", "--corpus", folder / "docs")
     assert code == 0
     assert "0 evidence texts in 2 pages" in out
-    assert "1 questions without evidence" in out
-    assert "1 questions (1 unsplit, unreviewed)" in out
+    assert "1 question without evidence" in out
+    assert "1 question (1 unsplit, unreviewed)" in out
     assert "1 of 1 questions have a claim without literals: q-001" in out
     assert "digest" not in verb("hash", folder / "qa.csv")[1]
 
