@@ -13,11 +13,7 @@ from ragassay.plugins.stacks.oracle import Oracle
 from ragassay.plugins.stacks.qdrant import Qdrant
 from ragassay.records import Chunk
 from ragassay.testing.fake_embedder import WordEmbedder
-from ragassay.testing.stack_contract import QUESTIONS, StackContract
-
-
-def _ignore(done: int, total: int) -> None:
-    """Take no notice of progress."""
+from ragassay.testing.stack_contract import QUESTIONS, StackContract, ignore_progress
 
 
 class TestNoRetrieval(StackContract):
@@ -92,5 +88,5 @@ class TestHybrid(StackContract):
 
     def parts(self, chunks: Sequence[Chunk]) -> Mapping[str, Any]:
         """Build the two stacks that are fused."""
-        lexical = BM25().build(chunks, {}, _ignore)
-        return {"of": [lexical, Dense().build(chunks, {"embedder": WordEmbedder()}, _ignore)]}
+        lexical = BM25().build(chunks, {}, ignore_progress)
+        return {"of": [lexical, Dense().build(chunks, {"embedder": WordEmbedder()}, ignore_progress)]}

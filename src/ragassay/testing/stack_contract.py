@@ -64,7 +64,7 @@ def _sha256(text: str) -> str:
     return canon.sha256(text.encode())
 
 
-def _ignore(done: int, total: int) -> None:
+def ignore_progress(done: int, total: int) -> None:
     """Take no notice of progress."""
 
 
@@ -89,7 +89,7 @@ class StackContract:
     @contextmanager
     def built(self, chunks: Sequence[Chunk]) -> Iterator[Retriever]:
         """Give a retriever over `chunks` and close it afterwards."""
-        retriever = self.make_stack().build(chunks, self.parts(chunks), _ignore)
+        retriever = self.make_stack().build(chunks, self.parts(chunks), ignore_progress)
         try:
             yield retriever
         finally:

@@ -21,10 +21,7 @@ from ragassay.plugins.stacks.qdrant import Qdrant
 from ragassay.records import Chunk
 from ragassay.retrieve import search
 from ragassay.seams import Retriever
-
-
-def quiet(done: int, total: int) -> None:
-    """Take no notice of progress."""
+from ragassay.testing.stack_contract import ignore_progress
 
 
 def flat(text: str) -> str:
@@ -67,7 +64,7 @@ def reach(retriever: Retriever, chunks: Sequence[Chunk], questions: Sequence[dic
 def test_bm25_reaches_all_thirty(uv_docs: tuple[list[Chunk], list[dict[str, Any]]]) -> None:
     """30 of 30, as an independent run with bm25s had it."""
     chunks, questions = uv_docs
-    assert reach(BM25().build(chunks, {}, quiet), chunks, questions) == 30
+    assert reach(BM25().build(chunks, {}, ignore_progress), chunks, questions) == 30
 
 
 @pytest.mark.slow
@@ -78,8 +75,8 @@ def test_dense_fused_and_engine_reach_what_they_did(uv_docs: tuple[list[Chunk], 
         parts = {"embedder": MiniLM(path=weights.require(KIND, weights.default_cache()))}
     except PluginError as error:
         pytest.skip(str(error))
-    dense, engine = Dense().build(chunks, parts, quiet), Qdrant().build(chunks, parts, quiet)
-    fused = Hybrid().build(chunks, {"of": [BM25().build(chunks, {}, quiet), dense]}, quiet)
+    dense, engine = Dense().build(chunks, parts, ignore_progress), Qdrant().build(chunks, parts, ignore_progress)
+    fused = Hybrid().build(chunks, {"of": [BM25().build(chunks, {}, ignore_progress), dense]}, ignore_progress)
     try:
         assert abs(reach(dense, chunks, questions) - 20) <= 1
         assert abs(reach(fused, chunks, questions) - 29) <= 1
