@@ -232,6 +232,11 @@ def test_too_many_files() -> None:
     assert check({f"f{i}": b"" for i in range(1000)}).codes == {"BUNDLE_TOO_LARGE"}
 
 
+def test_an_announcement_that_cannot_be_looked_up_is_none() -> None:
+    """An invented intent does not silence the warning that there is none."""
+    assert "NO_INTENT" in _claimed(lambda run: run.predicate.update(intent={"log": "x", "index": 1})).codes
+
+
 def test_a_later_file_is_named_as_not_checked() -> None:
     """A proof of the log, which this version cannot read, is no failure and is said to be unchecked."""
     report = check({**signed_run(), "run.proof": b"x"})
@@ -326,6 +331,7 @@ SIGNED_LIES: dict[str, tuple[Callable[[OpenedRun], None], str]] = {
     "central claim moved": (_rows(lambda rows: rows[1]["claims"][0].update(central=False)), "ROW_CHANGED"),
     "question reworded": (_row(question="Which port?"), "ROW_CHANGED"),
     "retrieved text edited": (_rows(lambda rows: rows[0]["chunks"][0].update(text="x")), "CHUNK_DIGEST"),
+    "span longer than its text": (_rows(lambda rows: rows[0]["chunks"][0].update(start=0, end=10**6)), "CHUNK_DIGEST"),
     "rank left out": (_rows(lambda rows: rows[0]["chunks"][0].update(rank=2)), "CHUNK_DIGEST"),
     "row of another shape": (_row(extra=1), "ROW_MALFORMED"),
     "row with a string for a score": (_row(score="50"), "ROW_MALFORMED"),

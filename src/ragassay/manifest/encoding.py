@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -20,6 +20,7 @@ from ragassay.records import Benchmark, OutputRow, Record, to_json
 R = TypeVar("R", bound=Record)
 
 _ENCODER = msgspec.json.Encoder(order="sorted")
+_DECODER = msgspec.json.Decoder()
 _WIDE_INTEGER = re.compile(rb"[:\[,]-?[0-9]{16}")
 
 
@@ -39,45 +40,78 @@ def encode_rows(rows: Iterable[Record]) -> bytes:
     return b"".join(encode_record(row) + b"\n" for row in rows)
 
 
-def content_digest(rows: Iterable[OutputRow]) -> str:
-    """Return the SHA-256 over the canonical lines of `rows` without their members `run` and `pass`.
+class ContentDigest:
+    """The SHA-256 over the canonical lines of the output rows without their members `run` and `pass`.
 
-    Two runs of the same content have the same digest whoever ran them, whenever, and as whichever pass.
+    Two runs of the same content have the same digest whoever ran them, whenever, and as whichever pass. It is taken
+    over the members as they stand in the file, so that a member that later versions add changes no older digest.
     """
-    digest = hashlib.sha256()
+
+    def __init__(self) -> None:
+        self._digest = hashlib.sha256()
+
+    def add(self, members: Mapping[str, Any]) -> None:
+        """Add the next row by its JSON members."""
+        kept = {name: member for name, member in members.items() if name not in ("run", "pass")}
+        self._digest.update(_ENCODER.encode(kept) + b"\n")
+
+    def hexdigest(self) -> str:
+        """Return 64 lower-case hex digits."""
+        return self._digest.hexdigest()
+
+
+def content_digest(rows: Iterable[OutputRow]) -> str:
+    """Return the `ContentDigest` of rows that this version made."""
+    digest = ContentDigest()
     for row in rows:
-        members = msgspec.to_builtins(row)
-        del members["run"], members["pass"]
-        digest.update(_ENCODER.encode(members) + b"\n")
+        digest.add(to_json(row))
     return digest.hexdigest()
 
 
-def line_decoder(kind: type[R]) -> Callable[[bytes], R]:
-    """Return a function that reads one canonical line as `kind` and raises `NotCanonical` on anything else."""
-    decoder = msgspec.json.Decoder(kind)
+def decode_object(data: bytes) -> dict[str, Any]:
+    """Read a JSON object that is in canonical form as far as ASCII keys go; raises `NotCanonical` on anything else.
 
-    def decode(line: bytes) -> R:
-        try:
-            record: R = decoder.decode(line)
-            written = encode_record(record)
-        except canon.NotCanonical:
-            raise
-        except (ValueError, RecursionError) as error:
-            raise canon.NotCanonical(str(error)) from error
-        if written != line:
-            raise canon.NotCanonical("valid JSON but not in canonical form (RFC 8785)")
-        return record
+    Fractional numbers and the order of other keys are the caller's to refuse: a record with fixed keys and no
+    fractional member does so by itself.
+    """
+    try:
+        value = _DECODER.decode(data)
+        written = _ENCODER.encode(value)
+    except (ValueError, RecursionError) as error:
+        raise canon.NotCanonical(str(error)) from error
+    if written != data:
+        raise canon.NotCanonical("valid JSON but not in canonical form (RFC 8785)")
+    if not isinstance(value, dict):
+        raise canon.NotCanonical("no JSON object")
+    if _WIDE_INTEGER.search(data):
+        canon.canonical(value)
+    return value
 
-    return decode
+
+def decode_line(data: bytes, kind: type[R]) -> tuple[R, dict[str, Any]]:
+    """Read one canonical line as a record and as its JSON members; raises `NotCanonical` on anything else.
+
+    A member that has a default may be absent, so that lines of older versions are read for ever.
+    """
+    members = decode_object(data)
+    try:
+        return msgspec.convert(members, kind), members
+    except (ValueError, RecursionError) as error:
+        raise canon.NotCanonical(str(error)) from error
+
+
+def encode_free(value: object) -> bytes:
+    """Return free-form JSON as the quick encoder writes it, which is canonical where `canon` says the same."""
+    try:
+        return _ENCODER.encode(value)
+    except (ValueError, RecursionError) as error:
+        raise canon.NotCanonical(f"cannot be written as canonical JSON: {error}") from error
 
 
 def encode_benchmark(benchmark: Benchmark) -> bytes:
     """Return `benchmark.full_form()`, the quick way where its free-form part allows it."""
-    try:
-        quick = _ENCODER.encode(benchmark.corpus) == canon.canonical(benchmark.corpus)
-        return encode_record(benchmark) if quick else benchmark.full_form()
-    except (UnicodeEncodeError, RecursionError) as error:
-        raise canon.NotCanonical(f"cannot be written as canonical JSON: {error}") from error
+    quick = encode_free(benchmark.corpus) == canon.canonical(benchmark.corpus)
+    return encode_record(benchmark) if quick else benchmark.full_form()
 
 
 def item_set_digest(benchmark: Benchmark) -> str:

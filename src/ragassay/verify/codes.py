@@ -58,7 +58,7 @@ CODES: dict[str, Reason] = {
     "ROW_ORDER": _fail("The rows are not in the benchmark's order."),
     "ROW_FOREIGN_RUN": _fail("A row belongs to another run."),
     "ROW_CHANGED": _fail("A row's question or claims are not the benchmark's."),
-    "CHUNK_DIGEST": _fail("A retrieved text is not the one of its digest, or the ranks are not 1, 2, 3, …"),
+    "CHUNK_DIGEST": _fail("A retrieved text is not the one of its digest and span, or the ranks are not 1, 2, 3, …"),
     "STATUS": _fail("A row's status does not follow from its retrieval, answer, verdict and failure."),
     "TEXT_WITHHELD": Reason("warn", "warn", "A retrieved text is withheld, so its digest cannot be checked."),
     # the numbers

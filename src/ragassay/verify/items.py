@@ -54,6 +54,8 @@ def _check_chunks(row: OutputRow, findings: Findings, where: str) -> None:
             findings.add("TEXT_WITHHELD", f"the text of chunk {chunk.id!r} is withheld", where)
         elif canon.sha256(chunk.text.encode("utf-8")) != chunk.sha256:
             findings.add("CHUNK_DIGEST", f"the text of chunk {chunk.id!r} is not the one of its digest", where)
+        elif chunk.start is not None and chunk.end is not None and chunk.end - chunk.start != len(chunk.text):
+            findings.add("CHUNK_DIGEST", f"the span of chunk {chunk.id!r} is not as long as its text", where)
 
 
 def _check_question(

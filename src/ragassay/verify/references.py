@@ -5,27 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ragassay.manifest.build import benchmark_ref
+from ragassay.manifest.decode import ReadConfig
 from ragassay.manifest.files import BENCHMARK, CONFIG
 from ragassay.manifest.refs import config_refs
 from ragassay.manifest.statement import BenchmarkRef, RunPredicate
-from ragassay.records import Benchmark, Config, to_json
+from ragassay.records import Benchmark, to_json
 from ragassay.verify.report import Findings
 
 
-def check_config(predicate: RunPredicate, config: Config, findings: Findings) -> None:
+def check_config(predicate: RunPredicate, read: ReadConfig, findings: Findings) -> None:
     """Recompute every member of the manifest that follows from `config.json`."""
-    for name in _differences(predicate, config):
+    for name in _differences(predicate, read):
         findings.add("CONFIG_MISMATCH", f"`{name}` of the manifest does not follow from {CONFIG}", CONFIG)
-    named = config.measure.benchmark
+    named = read.config.measure.benchmark
     if named != _flat(predicate.benchmark):
         findings.add("BENCHMARK_MISMATCH", f"{CONFIG} names another question set than the manifest", CONFIG)
     findings.made("configuration")
 
 
-def _differences(predicate: RunPredicate, config: Config) -> Iterator[str]:
+def _differences(predicate: RunPredicate, read: ReadConfig) -> Iterator[str]:
+    config = read.config
     if predicate.row.name != config.row:
         yield "row.name"
-    if predicate.row.key != config.row_key():
+    if predicate.row.key != read.row_key:
         yield "row.key"
     if predicate.pass_.of != config.circumstance.passes:
         yield "pass.of"

@@ -7,8 +7,7 @@ from typing import TypeVar, get_args
 
 from ragassay import canon
 from ragassay.errors import VerifyError
-from ragassay.manifest.decode import decode_benchmark, decode_config, decode_outputs, decode_telemetry
-from ragassay.manifest.encoding import content_digest
+from ragassay.manifest.decode import Outputs, decode_benchmark, decode_config, decode_outputs, decode_telemetry
 from ragassay.manifest.files import (
     BENCHMARK,
     CONFIG,
@@ -20,7 +19,7 @@ from ragassay.manifest.files import (
     TELEMETRY,
 )
 from ragassay.manifest.statement import RunPredicate, Statement
-from ragassay.records import OutputRow, Profile
+from ragassay.records import OutputRow, Profile, Score
 from ragassay.score import count, run_score
 from ragassay.verify.items import check_items
 from ragassay.verify.order import check_belonging, check_order, check_telemetry
@@ -106,7 +105,7 @@ def _check_kind(predicate: RunPredicate, findings: Findings) -> None:
     if predicate.intent is None:
         findings.add("NO_INTENT")
     else:
-        findings.not_made("intent", "this version does not read the log that holds it")
+        findings.add("NO_INTENT", "the run names an announcement that this version cannot look up")
     findings.add("UNTIMED")
     findings.add("UNWITNESSED")
 
@@ -118,20 +117,21 @@ def _check_run(statement: Statement, files: Mapping[str, bytes], findings: Findi
     benchmark = _decode(decode_benchmark, BENCHMARK, files, findings)
     config = _decode(decode_config, CONFIG, files, findings) if predicate.config else None
     telemetry = _decode(decode_telemetry, TELEMETRY, files, findings) if predicate.telemetry else None
-    rows = _decode(decode_outputs, OUTPUTS, files, findings)
+    outputs = _decode(decode_outputs, OUTPUTS, files, findings)
     if benchmark is not None:
         check_benchmark(predicate, benchmark, canon.sha256(files[BENCHMARK]), findings)
     if config is not None:
         check_config(predicate, config, findings)
-    if rows is None:
+    if outputs is None:
         findings.not_made("rows, scores and counts", f"{OUTPUTS} cannot be read")
         return
+    rows = outputs.rows
     if benchmark is not None:
         check_order(rows, benchmark, findings)
     check_belonging(rows, predicate, findings)
     questions = {question.id: question for question in benchmark.questions} if benchmark else {}
     check_items(rows, questions, predicate, _profile(predicate), findings)
-    _check_totals(rows, predicate, findings)
+    _check_totals(outputs, predicate, findings)
     if telemetry is not None:
         check_telemetry(rows, telemetry, predicate, findings)
 
@@ -162,13 +162,12 @@ def _profile(predicate: RunPredicate) -> Profile | None:
     return next((name for name in profiles if predicate.metric.id.startswith(f"{name}-judged-by-")), None)
 
 
-def _check_totals(rows: tuple[OutputRow, ...], predicate: RunPredicate, findings: Findings) -> None:
-    if content_digest(rows) != predicate.content.sha256:
+def _check_totals(outputs: Outputs, predicate: RunPredicate, findings: Findings) -> None:
+    rows = outputs.rows
+    if outputs.content != predicate.content.sha256:
         findings.add("CONTENT_DIGEST", None, OUTPUTS)
     findings.made("content digest")
-    if (score := run_score(row.score for row in rows)) != predicate.score:
-        findings.add("RUN_SCORE", f"the items make it {_shown(score)}, the manifest says {_shown(predicate.score)}")
-    findings.made("run score")
+    _check_run_score(rows, predicate, findings)
     counts = count(rows)
     if counts != predicate.counts:
         findings.add("COUNTS")
@@ -179,8 +178,19 @@ def _check_totals(rows: tuple[OutputRow, ...], predicate: RunPredicate, findings
         findings.add("MISSING_ITEMS", f"{counts.missing} of {counts.asked} questions ended without a score")
 
 
-def _shown(score: object) -> str:
-    return "no score" if score is None else f"{getattr(score, 'num', '?')}/{getattr(score, 'den', '?')}"
+def _check_run_score(rows: tuple[OutputRow, ...], predicate: RunPredicate, findings: Findings) -> None:
+    try:
+        score = run_score(row.score for row in rows)
+    except ValueError as error:
+        findings.add("RUN_SCORE", f"the run's score cannot be computed: {error}", OUTPUTS)
+    else:
+        if score != predicate.score:
+            findings.add("RUN_SCORE", f"the items make it {_shown(score)}, not {_shown(predicate.score)}", MANIFEST)
+    findings.made("run score")
+
+
+def _shown(score: Score | None) -> str:
+    return "no score" if score is None else f"{score.num}/{score.den} = {score.decimal}"
 
 
 def _report(statement: Statement | None, policy: Policy, now: int, findings: Findings) -> Report:
