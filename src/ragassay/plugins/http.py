@@ -52,9 +52,7 @@ class HttpClient:
         self._secrets = key_forms(key)
         self._connections = connections
         self._max_bytes = max_response_bytes
-        self._timeout = aiohttp.ClientTimeout(
-            total=timeout_s, sock_connect=connect_timeout_s, sock_read=read_timeout_s or timeout_s
-        )
+        self._timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=connect_timeout_s, sock_read=read_timeout_s)
         self._session: aiohttp.ClientSession | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -104,7 +102,7 @@ class HttpClient:
             kind, retryable = status_fault(response.status)
             said = excerpt(readable(data), self._secrets)
             raise ModelError(
-                f"{self.host} replied with HTTP {response.status}{': ' if said else ''}{said}{_hint(response.status, kind)}",
+                f"{self.host} replied with HTTP {response.status}: {said or 'no text'}{_hint(response.status, kind)}",
                 kind=kind,
                 retryable=retryable,
                 retry_after_s=retry_after_s(response.headers, time.time()) if retryable else None,
@@ -196,7 +194,7 @@ def checked_base_url(base_url: str) -> str:
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         raise InputError(_NO_ADDRESS) from None
-    if "@" in parts.netloc:
+    if "@" in base_url:  # also in a path: a key with a slash ends the host early
         raise InputError("base_url holds a user name or password; remove it and name the key's variable in `key_env`")
     if not usable or not base_url.isprintable() or " " in base_url:
         raise InputError(_NO_ADDRESS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import UTC
 from email.utils import parsedate_to_datetime
@@ -49,20 +48,20 @@ def retry_after_s(headers: Mapping[str, str], now_s: float) -> float | None:
         return None
 
 
-def readable(said: bytes | object) -> str:
+def readable(said: object) -> str:
     """Return what a server said as text; JSON is written anew, so that no escape hides a key."""
     if isinstance(said, bytes):
         try:
-            said = msgspec.json.decode(said)
+            return readable(msgspec.json.decode(said))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return bytes(said).decode("utf-8", errors="replace")
+            return said.decode("utf-8", errors="replace")
     return said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
 
 
 def excerpt(text: str, secrets: Sequence[str]) -> str:
     """Return at most 300 characters of what a server said, on one line, without control characters or `secrets`."""
     kept = text[: 64 * EXCERPT_CHARS]
-    shown = "".join(" " if char.isspace() else char for char in kept if char.isspace() or _visible(char))
+    shown = "".join(" " if char.isspace() else char for char in kept if char.isspace() or char.isprintable())
     shown = " ".join(without(shown, secrets).split())
     return shown if len(shown) <= EXCERPT_CHARS else shown[: EXCERPT_CHARS - 1] + "…"
 
@@ -72,10 +71,6 @@ def without(text: str, secrets: Sequence[str]) -> str:
     for secret in secrets:
         text = text.replace(secret, "***")
     return text
-
-
-def _visible(char: str) -> bool:
-    return unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
 
 
 def key_forms(key: Secret | None) -> tuple[str, ...]:

@@ -15,21 +15,21 @@ import msgspec
 
 from ragassay.plugins.models.reader_text import Sentence
 
-STEM_CHARS = 5
+STEM_CHARS = 6
 """A term is the first so many characters of a word, a final "s" dropped."""
-CONTEXT = {"heading": 0.3, "before": 0.4, "two_before": 0.2, "after": 0.1}
+CONTEXT = {"heading": 0.3, "before": 0.4, "two_before": 0.3, "after": 0.1}
 """What a question term counts where not the sentence holds it but its heading or a neighbour in its chunk does."""
 PAIR_WEIGHT = 0.3
 """What two adjacent question terms that stand adjacent in the sentence add, times their mean weight."""
 LENGTH_SHARE = 0.1
 LENGTH_TERMS = 20
 """A score is divided by 1 - share + share × terms / 20."""
-CUE_BONUS = 0.75
-"""A sentence that holds what the question asks for (a figure, a variable, a reason) scores 1.75 times as much."""
+CUE_BONUS = 1.0
+"""A sentence that holds what the question asks for (a figure, a variable, a reason) counts twice."""
 SEEN_WEIGHT = 0.3
 """In choosing the second sentence, what a term counts that the first one holds."""
-NEXT_BONUS = 0.4
-"""The sentence right after the first one scores 1.4 times as much as second."""
+NEXT_BONUS = 0.8
+"""The sentence right after the first one scores 1.8 times as much as second."""
 
 _STOP_WORDS = """
 a about after all also an and any are as at be been before being but by can could did do does for from had has
@@ -137,7 +137,7 @@ def _cue(question: str, sentence: str) -> float:
 
 
 def terms(text: str) -> list[str]:
-    """Return the terms of a text in order: NFKC, case folded, underscores split, a final "s" dropped, cut at five."""
+    """Return the terms of a text in order: NFKC, case folded, underscores split, a final "s" dropped, cut at six."""
     return [_stem(word) for word in _WORD.findall(unicodedata.normalize("NFKC", text).casefold())]
 
 

@@ -14,7 +14,7 @@ import msgspec
 Kind = Literal["prose", "item", "row", "code", "heading"]
 
 WRAPPED_CHARS = 50
-"""A prose line at least this long goes on in the next line; a shorter one ends its block."""
+"""Prose of which a line is at least this long is wrapped: it goes on until a blank line or a mark of markup."""
 LEAD_CHARS = 400
 """A sentence that ends with a colon takes up what follows it until it is this long."""
 SHORT_WORDS = 3
@@ -77,7 +77,7 @@ def _blocks(chunk: str) -> Iterator[_Block]:
         end = index + 1
         kind = _kind(lines[index])
         if kind in ("prose", "item"):
-            while end < len(lines) and _continues(lines[end - 1], lines[end]):
+            while end < len(lines) and _continues(lines[index:end], lines[end]):
                 end += 1
         if kind is not None:
             yield _Block(kind, " ".join(" ".join(lines[index:end]).split()))
@@ -90,13 +90,14 @@ def _kind(line: str) -> Kind | None:
         return None
     if _HEADING.match(line) or _TAB.match(line):
         return "heading"
-    if _ROW.match(line):
+    if _ROW.match(line) or "\t" in line.strip():
         return "row"
     return "item" if _ITEM.match(line) or _DEFINITION.match(line) else "prose"
 
 
-def _continues(before: str, line: str) -> bool:
-    return len(before.strip()) >= WRAPPED_CHARS and not _FENCE.match(line) and _kind(line) == "prose"
+def _continues(before: Sequence[str], line: str) -> bool:
+    wrapped = any(len(earlier.strip()) >= WRAPPED_CHARS for earlier in before)
+    return wrapped and not _FENCE.match(line) and _kind(line) == "prose"
 
 
 def _code(lines: Sequence[str]) -> Iterator[_Block]:
@@ -148,7 +149,8 @@ def _joined(blocks: Sequence[_Block]) -> Iterator[_Block]:
             while index < len(blocks) and blocks[index].kind != "heading":
                 after = blocks[index]
                 room = len(text) + len(after.text) < LEAD_CHARS
-                if not (_short(text) or text.endswith(":") or (leads and room and after.kind in ("item", "code"))):
+                bare = block.kind != "row" and _short(text)
+                if not (bare or text.endswith(":") or (leads and room and after.kind in ("item", "code"))):
                     break
                 text = f"{text} {after.text}"
                 index += 1
