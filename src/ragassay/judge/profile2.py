@@ -80,13 +80,16 @@ class ProfileReply(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON Schema of the reply, with every property required and none besides."""
+    """Return the JSON Schema of the reply, with every property required and none besides.
+
+    The length of a reason is asked for in the prompt and checked in reading: servers in strict mode refuse `maxLength`.
+    """
     claim = {
         "type": "object",
         "properties": {
             "id": {"type": "integer"},
             "quote": {"type": "string"},
-            "reason": {"type": "string", "maxLength": MAX_REASON},
+            "reason": {"type": "string"},
             "verdict": {"type": "string", "enum": list(WORDS)},
         },
         "required": ["id", "quote", "reason", "verdict"],

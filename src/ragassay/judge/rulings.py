@@ -14,7 +14,7 @@ RULINGS = """\
 Rulings:
 - The final position counts. An answer that corrects itself is graded on what it ends with.
 - Reporting what others say, or repeating the question, asserts nothing.
-- A menu of alternatives ("1,500, 2,000 or 2,500") supports none of them: OMITS.
+- A menu of alternatives ("port 80, 443 or 8080") supports none of them: OMITS.
 - The right value for another entity or another version is OMITS. A wrong value for the right entity is CONTRADICTS.
 - Equal values in other units, another number format or another language are the same: SUPPORTS. The same digits with \
 an unequal unit are a wrong value.
