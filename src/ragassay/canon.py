@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, NoReturn
 
@@ -103,8 +104,8 @@ def _scan_depth(data: bytes, max_depth: int) -> None:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        names = [name for name, _ in pairs]
-        raise NotCanonical(f"the key {next(n for n in names if names.count(n) > 1)!r} stands twice in an object")
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise NotCanonical(f"the key {twice[:80]!r} stands twice in an object")
     return members
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ragassay import canon, fold
 from ragassay.errors import InputError
 from ragassay.question import match_evidence, parse_benchmark
-from ragassay.question.occurrence import Searched, said
+from ragassay.occurrence import Searched, said
 from ragassay.records import Benchmark, Claim, Page, Provenance, Question
 
 MARKED = "aAé e\u0301 \u00a0\n\t’‘'\"“”-–—\u00ad\u200b\ufeffﬁﬃ0123²\u2009가\u1100\u1161שא😀"
@@ -46,7 +46,7 @@ def test_the_fast_fold_says_what_the_declared_fold_says(text: str) -> None:
 def test_a_found_span_says_the_wanted_words(before: str, wanted: str, after: str) -> None:
     """Whatever is reported stands there: the span folds to the wanted text under the folds that are named."""
     text = before + wanted + after
-    found = Searched(page(text)).find(wanted)
+    found = Searched(text).find(wanted)
     for match in (found.first, found.inside):
         if match:
             span, folds = text[match.start : match.end], match.folds

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from ragassay.fold import Match
-from ragassay.question.occurrence import Searched
+from ragassay.occurrence import Searched
 from ragassay.records import Benchmark, Corpus, Page, Question, Record
 
 EvidenceState = Literal["exact", "folded", "missing", "none"]
@@ -50,11 +50,10 @@ class EvidenceFinding(Record, frozen=True):
 
 def match_evidence(benchmark: Benchmark, pages: Sequence[Page]) -> list[EvidenceFinding]:
     """Return one finding per evidence text, in the order of the questions and of their alternatives."""
-    searched = [Searched(page) for page in pages]
-    names = {page.id for page in pages}
+    searched = {page.id: Searched(page.text) for page in pages}
     findings: list[EvidenceFinding] = []
     for question in benchmark.questions:
-        exists = None if question.page is None else question.page in names
+        exists = None if question.page is None else question.page in searched
         if not question.evidence:
             findings.append(
                 EvidenceFinding(
@@ -99,17 +98,17 @@ def evidence_chunks(
     return delivered
 
 
-def _look_up(question: Question, index: int, pages: Sequence[Searched], exists: bool | None) -> EvidenceFinding:
+def _look_up(question: Question, index: int, pages: Mapping[str, Searched], exists: bool | None) -> EvidenceFinding:
     places: list[Place] = []
     inside: Place | None = None
     repeats = 0
-    for searched in sorted(pages, key=lambda page: page.page.id != question.page):
-        found = searched.find(question.evidence[index])
+    for page in sorted(pages, key=lambda page: page != question.page):
+        found = pages[page].find(question.evidence[index])
         if found.first:
             repeats = repeats if places else found.count - 1
-            places.append(_place(searched, found.first))
+            places.append(_place(page, found.first))
         elif found.inside:
-            inside = inside or _place(searched, found.inside)
+            inside = inside or _place(page, found.inside)
     first = places[0] if places else None
     return EvidenceFinding(
         question=question.id,
@@ -127,5 +126,5 @@ def _look_up(question: Question, index: int, pages: Sequence[Searched], exists: 
     )
 
 
-def _place(searched: Searched, match: Match) -> Place:
-    return Place(page=searched.page.id, start=match.start, end=match.end, folds=match.folds)
+def _place(page: str, match: Match) -> Place:
+    return Place(page=page, start=match.start, end=match.end, folds=match.folds)

@@ -8,7 +8,7 @@ import msgspec
 
 from ragassay.canon import digest
 from ragassay.errors import InputError
-from ragassay.question import evidence_chunks, literal_problems, match_evidence
+from ragassay.question import evidence_chunks, evidence_gone, literal_problems, match_evidence
 from ragassay.records import Benchmark, Corpus
 from ragassay.run.board_file import BoardFile
 from ragassay.seams import Judge
@@ -27,17 +27,18 @@ def check(
 ) -> Ready:
     """Return what the oracle delivers; raises `InputError` with every reason not to start."""
     problems = _judge_problems(board, benchmark, judge)
-    gone = [f for f in match_evidence(benchmark, corpus.pages) if f.state == "missing"]
+    findings = match_evidence(benchmark, corpus.pages)
+    gone = evidence_gone(findings)
     if gone and not allow_missing_evidence:
         problems += [
-            f"question {finding.question}: its evidence is not in the corpus "
+            f"question {question}: its evidence is not in the corpus "
             "(correct the question or the corpus, or pass --allow-missing-evidence)"
-            for finding in gone
+            for question in gone
         ]
     problems += _budget_problems(board)
     if problems:
         raise InputError(f"{board.path.name} cannot be run as it is", problems)
-    by_id = evidence_chunks(benchmark, corpus)
+    by_id = evidence_chunks(benchmark, corpus, findings)
     notes = [f"evidence of {len(gone)} questions is missing from the corpus"] if gone else []
     return Ready(
         evidence={q.input: by_id[q.id] for q in benchmark.questions if q.id in by_id},
@@ -51,7 +52,10 @@ def _judge_problems(board: BoardFile, benchmark: Benchmark, judge: Judge) -> lis
         return []
     if board.scorer != "factual-consistency/2":
         return [f"the judge {judge.id} reads frozen claims; it needs scorer = 'factual-consistency/2'"]
-    return [f"the judge {judge.id} cannot judge this set: {problem}" for problem in literal_problems(benchmark)]
+    return [
+        f"question {question}: a claim has no literals (`must`), so the judge {judge.id} cannot read it"
+        for question in literal_problems(benchmark)
+    ]
 
 
 def _budget_problems(board: BoardFile) -> list[str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from ragassay.fold import PRESENTATION, FoldName, Match, find
+from ragassay.fold import FoldName, Match
+from ragassay.occurrence import Searched
 from ragassay.records import Record
 
 EvidenceState = Literal["exact", "folded", "missing", "none"]
@@ -34,7 +35,8 @@ def evidence_ranks(evidence: Sequence[str], texts: Sequence[str]) -> EvidenceRan
     """Return where any of the accepted `evidence` strings stands in `texts`, the delivered texts in rank order.
 
     A text that needs no fold for some alternative is exact even if another alternative would need one. Only
-    presentation folds are tried: a changed word or digit is missing. Repeated texts are credited at their first rank.
+    presentation folds are tried, and only whole words count: a changed word or digit is missing. Repeated texts are
+    credited at their first rank.
     """
     accepted = [wanted for wanted in evidence if wanted.strip()]
     repeated = tuple(rank for rank, text in enumerate(texts, 1) if text in texts[: rank - 1])
@@ -57,5 +59,6 @@ def evidence_ranks(evidence: Sequence[str], texts: Sequence[str]) -> EvidenceRan
 
 
 def _best(accepted: Sequence[str], text: str) -> Match | None:
-    matches = [match for wanted in accepted if (match := find(wanted, text, PRESENTATION)) is not None]
+    searched = Searched(text)
+    matches = [match for wanted in accepted if (match := searched.find(wanted).first) is not None]
     return min(matches, key=lambda match: len(match.folds)) if matches else None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ragassay.fold import PRESENTATION, find
 from ragassay.manifest.statement import RunDocument
+from ragassay.occurrence import Searched
 from ragassay.records import OutputRow
 from ragassay.score import EvidenceRanks, evidence_ranks, ndcg_at_k, reach_at_k, reciprocal_rank
 from ragassay.site.numbers import decimal6
@@ -22,7 +22,8 @@ def _ranks(evidence: tuple[str, ...], texts: tuple[str, ...]) -> EvidenceRanks:
 @lru_cache(maxsize=50_000)
 def marks(evidence: tuple[str, ...], text: str) -> tuple[tuple[int, int], ...]:
     """Return the spans of `text` that hold accepted evidence, merged, in order; offsets into the original text."""
-    found = [match for wanted in evidence if wanted.strip() and (match := find(wanted, text, PRESENTATION))]
+    searched = Searched(text)
+    found = [match for wanted in evidence if wanted.strip() and (match := searched.find(wanted).first)]
     return merged([(match.start, match.end) for match in found])
 
 

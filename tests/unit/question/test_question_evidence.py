@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragassay.question import EvidenceFinding, evidence_chunks, evidence_gone, match_evidence
-from ragassay.question.occurrence import inside_word
+from ragassay.occurrence import inside_word
 from ragassay.records import Benchmark, Chunk, Claim, Corpus, Page, Question
 
 VECTORS = Path(__file__).resolve().parents[2] / "vectors"

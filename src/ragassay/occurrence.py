@@ -1,4 +1,7 @@
-"""Where a text stands in a page as whole words: exactly, or under presentation folds with the way back."""
+"""Where a text stands in another as whole words: exactly, or under presentation folds with the way back.
+
+The one rule by which evidence is found, in a page of the corpus and in what was delivered.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,6 @@ import msgspec
 
 from ragassay import fold
 from ragassay.fold import Match
-from ragassay.records import Page
 
 _CONTEXT = 8
 """Characters beside a match that decide whether it cuts a word."""
@@ -26,27 +28,27 @@ class Occurrences(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Searched:
-    """A page that is searched many times: what it says without its presentation is worked out once."""
+    """A text that is searched many times: what it says without its presentation is worked out once."""
 
-    def __init__(self, page: Page) -> None:
-        self.page = page
+    def __init__(self, text: str) -> None:
+        self.text = text
 
     @cached_property
     def said(self) -> str:
-        """The page's text under all presentation folds, without offsets."""
-        return said(self.page.text)
+        """The text under all presentation folds, without offsets."""
+        return said(self.text)
 
     @cached_property
     def folded(self) -> fold.Folded:
-        """The page's text under all presentation folds, with offsets."""
-        return fold.fold(self.page.text, fold.PRESENTATION)
+        """The text under all presentation folds, with offsets."""
+        return fold.fold(self.text, fold.PRESENTATION)
 
     def find(self, wanted: str) -> Occurrences:
         """Look for `wanted`: exact occurrences win; only without a whole one the text is searched under folds.
 
-        Offsets are characters of the page's own text.
+        Offsets are characters of the text itself.
         """
-        text = self.page.text
+        text = self.text
         exact = _sorted_out(
             wanted, text, ((at, at + len(wanted), at, at + len(wanted)) for at in _starts(wanted, text)), text
         )
@@ -59,7 +61,7 @@ class Searched:
     def _under_folds(self, wanted: str, words: str) -> Iterator[tuple[int, int, int, int]]:
         for at in _starts(words, self.folded.text):
             start, end = self.folded.span(at, at + len(words))
-            if not self.page.text.startswith(wanted, start) or end - start != len(wanted):
+            if not self.text.startswith(wanted, start) or end - start != len(wanted):
                 yield start, end, at, at + len(words)
 
 
