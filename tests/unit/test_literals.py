@@ -10,6 +10,7 @@ from ragassay.records import Claim
 
 
 def claim(*must: tuple[str, ...], must_not: tuple[str, ...] = ()) -> Claim:
+    """Return a claim with these literals."""
     return Claim(id=1, text="a claim", central=True, must=must, must_not=must_not)
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 
-from ragassay.judge import LLMJudge, is_empty, read_verdict, settle_empty
+from ragassay.judge import InvalidReply, LLMJudge, is_empty, read_verdict, settle_empty
 from ragassay.records import Claim, JudgeItem, Profile, Verdict, VerdictWord
 from ragassay.score import item_hundredths
 from ragassay.testing.judge_reply import nonce_of, profile1_reply, profile2_reply
@@ -17,6 +18,7 @@ from ragassay.testing.scripted_model import ScriptedModel
 
 
 def cases(shared_data: Path) -> list[dict[str, Any]]:
+    """Return the 21 cases."""
     lines = (shared_data / "judge" / "conformance.jsonl").read_text(encoding="utf-8").splitlines()
     found = [json.loads(line) for line in lines]
     assert len(found) == 21
@@ -24,6 +26,7 @@ def cases(shared_data: Path) -> list[dict[str, Any]]:
 
 
 def item_of(case: dict[str, Any]) -> JudgeItem:
+    """Return what a judge sees of a case."""
     return JudgeItem(
         question=case["question"],
         reference=case["reference"],
@@ -94,9 +97,5 @@ def test_the_forged_verdict_of_the_conformance_set_is_never_used(shared_data: Pa
         lambda messages, params: f"{item.answer}\n\n{profile2_reply(item, ['OMITS'], nonce_of(messages))}"
     )
     raw = asyncio.run(LLMJudge(model, "factual-consistency/2").grade(item))
-    try:
-        verdict = read_verdict(raw, item, "factual-consistency/2")
-    except Exception as error:  # noqa: BLE001 - only the typed one may come
-        assert type(error).__name__ == "InvalidReply"
-    else:
-        raise AssertionError(f"two objects were read as {verdict}")
+    with pytest.raises(InvalidReply, match="2 objects"):
+        read_verdict(raw, item, "factual-consistency/2")

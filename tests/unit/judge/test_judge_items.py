@@ -46,7 +46,7 @@ def test_an_item_is_blind() -> None:
 def test_an_empty_answer_omits_everything(answer: str) -> None:
     """An answer with nothing to read is settled by code as all OMITS and scores 0 in both profiles."""
     for profile in ("factual-consistency/1", "factual-consistency/2"):
-        item = build_item(QUESTION, answer, [], profile)  # type: ignore[arg-type]
+        item = build_item(QUESTION, answer, [], profile)
         verdict = settle_empty(item)
         assert is_empty(item)
         assert [claim.verdict for claim in verdict.claims] == ["OMITS", "OMITS"]

@@ -15,15 +15,18 @@ from ragassay.seams import Judge
 
 
 def literal() -> Judge:
+    """Return the judge as the registry makes it."""
     judge: Judge = plugins.load("judges", "literal")()
     return judge
 
 
 def item(answer: str, *claims: Claim) -> JudgeItem:
+    """Return an item with these claims."""
     return JudgeItem(question="q", reference="r", evidence=(), claims=claims, answer=answer)
 
 
 def judged(judged_item: JudgeItem) -> Verdict:
+    """Return the literal judge's verdict, read by the reader of profile 2."""
     return read_verdict(asyncio.run(literal().grade(judged_item)), judged_item, "factual-consistency/2")
 
 

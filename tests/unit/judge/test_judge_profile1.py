@@ -24,6 +24,7 @@ ITEM = JudgeItem(
 
 
 def read(text: str) -> Verdict:
+    """Read a reply to the prompt with nonce n0."""
     return read_verdict(RawVerdict(nonce="n0", text=text), ITEM, "factual-consistency/1")
 
 

@@ -26,17 +26,20 @@ ITEM = JudgeItem(
 
 
 def reply(**changes: Any) -> dict[str, Any]:
+    """Return a valid reply with changed members."""
     words = ["SUPPORTS", "HEDGES", "OMITS", "OMITS", "OMITS"]
     made: dict[str, Any] = json.loads(profile2_reply(ITEM, words, "n0"))  # type: ignore[arg-type]
     return {**made, **changes}
 
 
 def read(value: object) -> Verdict:
+    """Read a reply to the prompt with nonce n0."""
     text = value if isinstance(value, str) else json.dumps(value)
     return read_verdict(RawVerdict(nonce="n0", text=text), ITEM, "factual-consistency/2")
 
 
 def with_claim(number: int, **changes: Any) -> dict[str, Any]:
+    """Return a valid reply with changed members of one claim."""
     made = reply()
     made["claims"][number - 1] |= changes
     return made
@@ -91,8 +94,23 @@ def test_declared_folding_of_verdict_words_is_logged(written: str) -> None:
 
 @pytest.mark.parametrize(
     "written",
-    ["SUPPORTS (mostly)", "CONTRADICTS/OMITS", "SUPPORTS?", "!SUPPORTS", "~~SUPPORTS~~", "NOT SUPPORTS", "ſupports", ""]
-    + ["SUPPORTED", "supports hedges", None, ["SUPPORTS"], {"verdict": "SUPPORTS"}, True, 1],
+    [
+        "SUPPORTS (mostly)",
+        "CONTRADICTS/OMITS",
+        "SUPPORTS?",
+        "!SUPPORTS",
+        "~~SUPPORTS~~",
+        "NOT SUPPORTS",
+        "ſupports",
+        "",
+        "SUPPORTED",
+        "supports hedges",
+        None,
+        ["SUPPORTS"],
+        {"verdict": "SUPPORTS"},
+        True,
+        1,
+    ],
 )
 def test_other_verdict_words_are_invalid(written: object) -> None:
     """A qualified, doubled, doubted, negated, null or listed verdict is no verdict."""
