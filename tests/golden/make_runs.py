@@ -12,27 +12,23 @@ from pathlib import Path
 import msgspec
 
 from ragassay.manifest import build_run
-from ragassay.records import Failure, Outcome, Profile, Question, Retrieval
+from ragassay.records import Failure, Outcome, Profile, Question, Retrieval, VerdictWord
 from ragassay.score import item_hundredths, status_of
 from ragassay.testing.signed_run import public_signer, sample_benchmark, sample_config, sample_outcome
+
+MISSED: tuple[VerdictWord, VerdictWord] = ("OMITS", "OMITS")
+WORDS: tuple[tuple[VerdictWord, VerdictWord], ...] = (
+    ("SUPPORTS", "SUPPORTS"),
+    ("HEDGES", "SUPPORTS"),
+    ("CONTRADICTS", "SUPPORTS"),
+    *([MISSED] * 6),
+)
 
 
 def outcomes(questions: tuple[Question, ...], profile: Profile) -> list[Outcome]:
     """Return one outcome of every kind that profile knows, in the questions' order."""
     right, hedged, wrong, empty, abstained, unjudged, unanswered, down, broken = (
-        sample_outcome(question, at, words)
-        for at, (question, words) in enumerate(
-            zip(
-                questions,
-                [
-                    ("SUPPORTS", "SUPPORTS"),
-                    ("HEDGES", "SUPPORTS"),
-                    ("CONTRADICTS", "SUPPORTS"),
-                    *[("OMITS", "OMITS")] * 6,
-                ],
-                strict=True,
-            )
-        )
+        sample_outcome(question, at, words) for at, (question, words) in enumerate(zip(questions, WORDS, strict=True))
     )
     nothing = Retrieval(state="empty", delivered=(), latency_ms=1)
     empty = msgspec.structs.replace(empty, retrieval=nothing, status="retrieval_empty")
