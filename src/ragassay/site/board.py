@@ -12,6 +12,7 @@ from ragassay.site.cells import question_lines
 from ragassay.site.figures import board_row
 from ragassay.site.group import Group, current_versions, groups, role_of, why_apart
 from ragassay.site.loaded import LoadedRun
+from ragassay.site.numbers import plural
 from ragassay.site.pairs import Family, comparisons, family_of, gap, pair
 from ragassay.site.record import SCHEMA, Board, BoardPlan, BoardRow, RefusedRun, Table
 from ragassay.site.sentence import summary
@@ -39,7 +40,7 @@ def build_board(runs: Sequence[LoadedRun], *, plan: BoardPlan | None = None, now
         scope="local",
         generated=now,
         harness=__version__,
-        sentence=tables[0].sentence if tables else _empty(runs),
+        sentence=_sentence(tables, runs),
         tables=tables,
         refused=tuple(
             RefusedRun(id=run.id, codes=run.codes, reason=run.refused or "") for run in runs if run.document is None
@@ -49,16 +50,21 @@ def build_board(runs: Sequence[LoadedRun], *, plan: BoardPlan | None = None, now
     )
 
 
-def _empty(runs: Sequence[LoadedRun]) -> str:
+def _sentence(tables: Sequence[Table], runs: Sequence[LoadedRun]) -> str:
+    refused = sum(run.document is None for run in runs)
+    if tables:
+        left_out = f"; {plural(refused, 'run')} could not be verified and {'is' if refused == 1 else 'are'} left out"
+        return tables[0].sentence.removesuffix(".") + (left_out if refused else "") + "."
     if runs:
-        return f"None of {len(runs)} runs could be verified, so there is nothing to rank."
+        return f"None of {plural(len(runs), 'run')} could be verified, so there is nothing to rank."
     return "No run yet: `ragassay run` makes them."
 
 
 def _table(group: Group, plan: BoardPlan | None, current: Mapping[str, str], *, apart: str | None) -> Table:
     main = apart is None
+    p, config = group.latest.predicate, group.latest.config
     benchmark = group.latest.benchmark
-    digest = group.latest.predicate.benchmark.digest.sha256
+    digest = p.benchmark.digest.sha256
     pages = {q.id: q.page for q in benchmark.questions if q.page is not None}
     rows = row_runs(group, plan, current, main=main)
     drawn = [row for row in rows if row.drawn]
@@ -75,7 +81,13 @@ def _table(group: Group, plan: BoardPlan | None, current: Mapping[str, str], *, 
         main=main,
         why_apart=apart,
         benchmark=group.benchmark(),
-        **_instruments(group),
+        scorer=config.measure.scorer if config else p.metric.id.partition("-judged-by-")[0],
+        judge=p.judge.id,
+        judge_kind=str(config.measure.judge.get("kind")) if config else "unknown",
+        answer=p.model.id if p.model else "unknown",
+        answer_kind=str(config.measure.answer.get("kind")) if config else "unknown",
+        corpus=p.corpus.digest.sha256 if p.corpus and p.corpus.digest else None,
+        metric=p.metric.id,
         sentence=summary(lines, pairs, family),
         rows=tuple(lines),
         pairs=pairs,
@@ -104,19 +116,6 @@ def _identity(group: Group) -> str:
     p = group.latest.predicate
     corpus = p.corpus.digest.sha256 if p.corpus and p.corpus.digest else ""
     return f"{seed_from(p.benchmark.digest.sha256, [p.metric.id, p.judge.id, corpus, str(p.model)], 'table'):016x}"[:8]
-
-
-def _instruments(group: Group) -> dict[str, str | None]:
-    p, config = group.latest.predicate, group.latest.config
-    return {
-        "scorer": config.measure.scorer if config else p.metric.id.partition("-judged-by-")[0],
-        "judge": p.judge.id,
-        "judge_kind": str(config.measure.judge.get("kind")) if config else "unknown",
-        "answer": p.model.id if p.model else "unknown",
-        "answer_kind": str(config.measure.answer.get("kind")) if config else "unknown",
-        "corpus": p.corpus.digest.sha256 if p.corpus and p.corpus.digest else None,
-        "metric": p.metric.id,
-    }
 
 
 def _line(row: RowRuns, rows: Sequence[RowRuns], family: Family, digest: str, pages: Mapping[str, str]) -> BoardRow:

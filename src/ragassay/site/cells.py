@@ -1,4 +1,4 @@
-"""Question by question: each row's mean, the cause in the run it shows, and what is special about the question. Pure."""
+"""Question by question: each row's mean, the cause in the run it shows, and what is special about it. Pure."""
 
 from __future__ import annotations
 
@@ -11,15 +11,6 @@ from ragassay.site.evidence import delivered_ranks
 from ragassay.site.numbers import decimal6
 from ragassay.site.record import Cause, Cell, QuestionLine
 from ragassay.site.window import RowRuns
-
-CAUSE_WORDS: Mapping[Cause, str] = {
-    "correct": "correct",
-    "not_retrieved": "not retrieved",
-    "not_used": "retrieved, not used",
-    "contradicted": "contradicted",
-    "unjudged": "unjudged",
-    "unexplained": "lost, no evidence to say where",
-}
 
 
 def cause_of(row: OutputRow, question: Question) -> Cause:
@@ -87,9 +78,7 @@ def _spread(rows: Sequence[RowRuns], means: Mapping[str, Mapping[str, float | No
     return decimal6(max(values) - min(values)) if len(values) > 1 else None
 
 
-def _flags(
-    rows: Sequence[RowRuns], means: Mapping[str, Mapping[str, float | None]]
-) -> dict[str, tuple[str, ...]]:
+def _flags(rows: Sequence[RowRuns], means: Mapping[str, Mapping[str, float | None]]) -> dict[str, tuple[str, ...]]:
     control = next((row for row in rows if row.role == "control"), None)
     found = saturation([means[r.key] for r in rows if r.role == "row"], means[control.key] if control else None)
     words = {

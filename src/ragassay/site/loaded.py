@@ -30,5 +30,5 @@ class LoadedRun(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def codes(self) -> tuple[str, ...]:
-        """Return the reason codes of what failed."""
-        return tuple(check.code for check in self.checks if check.severity == "fail")
+        """Return the reason codes of what failed, each once."""
+        return tuple(dict.fromkeys(check.code for check in self.checks if check.severity == "fail"))

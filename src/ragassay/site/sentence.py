@@ -69,9 +69,7 @@ def _between(pairs: Sequence[Pair], first: str, key: str) -> tuple[Decimal, Inte
     raise LookupError(f"{first} and {key} were not compared")
 
 
-def _distances(
-    names: Mapping[str, str], first: str, found: Mapping[str, tuple[Decimal, Interval | None]]
-) -> list[str]:
+def _distances(names: Mapping[str, str], first: str, found: Mapping[str, tuple[Decimal, Interval | None]]) -> list[str]:
     said = []
     for index, (key, (by, span)) in enumerate(list(found.items())[:MOST]):
         if by < 0:
@@ -87,7 +85,7 @@ def _distances(
 
 
 def _ends(rows: Sequence[BoardRow]) -> list[str]:
-    ends = []
+    ends: list[str] = []
     for role in ("control", "oracle"):
         scored = [row for row in rows if row.role == role and row.score is not None and row.standing != "superseded"]
         if scored:

@@ -27,8 +27,8 @@ def render_text(board: Board, width: int = 100) -> str:
     lines += _refused(board, width)
     lines += _list("", [f"! {warning}" for warning in board.warnings], width)
     if board.control_waiver:
-        lines += _wrapped(f"! no control row, waived: {board.control_waiver}", width)
-    lines += ["", *_wrapped(board.sentence, width)]
+        lines += wrapped(f"! no control row, waived: {board.control_waiver}", width)
+    lines += ["", *wrapped(board.sentence, width, "")]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -36,14 +36,15 @@ def _between(left: str, right: str, width: int) -> str:
     return fitted(left, width - len(right) - 1) + " " + right
 
 
-def _wrapped(text: str, width: int, indent: str = "  ") -> list[str]:
+def wrapped(text: str, width: int, indent: str = "  ") -> list[str]:
+    """Return a text as lines of at most `width` columns, further lines indented."""
     return textwrap.wrap(one_line(text), width, subsequent_indent=indent, break_on_hyphens=False) or [""]
 
 
 def _list(title: str, items: Sequence[str], width: int) -> list[str]:
     if not items:
         return []
-    return ["", *([title] if title else []), *(line for item in items for line in _wrapped(item, width))]
+    return ["", *([title] if title else []), *(line for item in items for line in wrapped(item, width))]
 
 
 def _table(table: Table, width: int) -> list[str]:
@@ -51,16 +52,16 @@ def _table(table: Table, width: int) -> list[str]:
         f"{plural(table.benchmark.items, 'question')} of {table.benchmark.id} {table.benchmark.version} · "
         f"{table.scorer} judged by {table.judge} · answers by {table.answer}"
     )
-    lines = _wrapped(said, width)
+    lines = wrapped(said, width)
     if table.why_apart:
-        lines = [*_wrapped(f"Apart, never ranked against the table above: {table.why_apart}", width), *lines]
+        lines = [*wrapped(f"Apart, never ranked against the table above: {table.why_apart}", width), *lines]
     notes = _notes(table.rows)
-    lines += ["", *_scores(table.rows, notes, width), "", *_costs(table.rows, width)]
-    lines += ["", *_wrapped(LEGEND, width)]
+    lines += ["", *_scores(table.rows, notes, width), "", *_costs(table.rows)]
+    lines += ["", *wrapped(LEGEND, width)]
     lines += _list("", [f"{letter}  {text}" for text, letter in notes.items()], width)
     lines += _list("", [f"! {warning}" for warning in table.warnings], width)
     if not table.main:
-        lines += ["", *_wrapped(table.sentence, width)]
+        lines += ["", *wrapped(table.sentence, width)]
     return lines
 
 
@@ -117,7 +118,7 @@ def _rank(row: BoardRow) -> str:
     )
 
 
-def _costs(rows: Sequence[BoardRow], width: int) -> list[str]:
+def _costs(rows: Sequence[BoardRow]) -> list[str]:
     measured = [row for row in rows if row.passes]
     if not measured:
         return []

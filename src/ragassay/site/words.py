@@ -35,7 +35,9 @@ def row_warnings(row: RowRuns, line: BoardRow) -> tuple[str, ...]:
     said = [row.reason] if row.reason else []
     said += missing_words(line)
     if line.bounds:
-        said.append(f"its mean would lie between {shown(line.bounds[0])} and {shown(line.bounds[1])} without missing items")
+        said.append(
+            f"its mean would lie between {shown(line.bounds[0])} and {shown(line.bounds[1])} without missing items"
+        )
     if row.identical and len(row.window) > 1:
         said.append(IDENTICAL)
     for count, what in (
@@ -140,7 +142,9 @@ def _named(ids: Sequence[str]) -> str:
 def _windows(rows: Sequence[RowRuns]) -> list[str]:
     sizes = sorted({len(row.window) for row in rows if row.standing == "ranked" and not row.identical})
     if len(sizes) > 1:
-        return [f"rows have unequal numbers of passes ({listed([str(s) for s in sizes])}): compare at equal, odd numbers"]
+        return [
+            f"rows have unequal numbers of passes ({listed([str(s) for s in sizes])}): compare at equal, odd numbers"
+        ]
     if sizes and sizes[0] % 2 == 0:
         return [f"{sizes[0]} passes per row: the lower median of an even number leans low"]
     return []

@@ -25,6 +25,7 @@ from ragassay.records import (
     Status,
     Usage,
     Verdict,
+    VerdictWord,
 )
 
 SIGNER = Signer.from_seed(bytes(range(32)), "test-key")
@@ -75,13 +76,17 @@ def config(row: str, kind: str, bench: Benchmark, **changes: Any) -> Config:
         "scorer": "factual-consistency/2",
     }
     around: dict[str, Any] = {"harness": "0.1.0", "passes": 3, "seed": 7, "limits": {}, "prices": {}, "key_env": {}}
-    return Config(row=row, measure=Measure(**{**fields, **measure}), circumstance=Circumstance(**{**around, **circumstance}))
+    return Config(
+        row=row, measure=Measure(**{**fields, **measure}), circumstance=Circumstance(**{**around, **circumstance})
+    )
 
 
 def chunk(rank: int, text: str, page: str = "cli/other.md") -> Delivered:
     """Return a delivered chunk."""
     digest = canon.sha256(text.encode())
-    return Delivered(rank=rank, chunk=f"{page}#{rank}", sha256=digest, text=text, score="0.5", page=page, start=0, end=9)
+    return Delivered(
+        rank=rank, chunk=f"{page}#{rank}", sha256=digest, text=text, score="0.5", page=page, start=0, end=len(text)
+    )
 
 
 def outcome(
@@ -105,7 +110,11 @@ def outcome(
     found = Retrieval(state=retrieval, delivered=delivered, latency_ms=12)  # type: ignore[arg-type]
     said = text or f"According to the docs, {asked.target} That is all."
     answer = Answer(
-        text=said, finish_reason="stop", usage=Usage(input_tokens=900, output_tokens=40), latency_ms=640, attempts=1,
+        text=said,
+        finish_reason="stop",
+        usage=Usage(input_tokens=900, output_tokens=40),
+        latency_ms=640,
+        attempts=1,
         cost_microusd=106,
     )
     common = {"question": asked.id, "retrieval": found, "answered_at": at}
@@ -114,11 +123,21 @@ def outcome(
         status: Status = grade  # type: ignore[assignment]
         kept = None if grade == "answer_failed" else answer
         return Outcome(**common, status=status, score=None, answer=kept, failure=failure)  # type: ignore[arg-type]
-    words = {"supports": "SUPPORTS", "hedges": "HEDGES", "contradicts": "CONTRADICTS", "omits": "OMITS"}
+    words: dict[str, VerdictWord] = {
+        "supports": "SUPPORTS",
+        "hedges": "HEDGES",
+        "contradicts": "CONTRADICTS",
+        "omits": "OMITS",
+    }
     quote = "" if grade == "omits" else said[: max(1, len(said) // 2)]
     claims = tuple(
         ClaimVerdict(
-            id=c.id, text=c.text, central=c.central, verdict=words[grade], quote=quote, reason="as quoted"  # type: ignore[arg-type]
+            id=c.id,
+            text=c.text,
+            central=c.central,
+            verdict=words[grade],
+            quote=quote,
+            reason="as quoted",
         )
         for c in asked.claims
     )
@@ -203,8 +222,12 @@ def small_board(workspace: Path, bench: Benchmark | None = None, **changes: Any)
     write_row(workspace, "no-retrieval", "none", bench, losing(lambda n: n % 20 != 0), **changes)
     write_row(workspace, "oracle", "oracle", bench, losing(lambda n: n == 13), **changes)
     write_row(workspace, "bm25", "bm25", bench, losing(every(6)), reached=lambda n: n % 6 != 0, **changes)
-    write_row(workspace, "hybrid", "hybrid", bench, losing(lambda n: n % 6 == 3), reached=lambda n: n % 9 != 3, **changes)
-    write_row(workspace, "dense", "dense", bench, losing(every(2, 3), "contradicts"), reached=lambda n: n % 4 != 0, **changes)
+    write_row(
+        workspace, "hybrid", "hybrid", bench, losing(lambda n: n % 6 == 3), reached=lambda n: n % 9 != 3, **changes
+    )
+    write_row(
+        workspace, "dense", "dense", bench, losing(every(2, 3), "contradicts"), reached=lambda n: n % 4 != 0, **changes
+    )
     return bench
 
 

@@ -1,0 +1,135 @@
+"""`ragassay board`: print the board of a workspace and write it as JSON and as a static site."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from ragassay.errors import InputError
+from ragassay.site.file import decode_board, encode_board
+from ragassay.site.record import Board, BoardPlan, PlannedRow
+from ragassay.site.text import render_text
+
+NEEDED = frozenset({"jinja2", "markupsafe", "numpy", "scipy"})
+"""What building a board needs and the base install lacks."""
+
+
+@click.command("board")
+@click.argument("path", metavar="[BOARD]", default=".", type=click.Path(path_type=Path))
+@click.option("--workspace", type=click.Path(path_type=Path), help="Default: .ragassay beside the board file.")
+@click.option("--site", type=click.Path(path_type=Path), help="Default: site beside the board file.")
+@click.option("--no-site", is_flag=True, help="Write board.json and no pages.")
+@click.option("--json", "as_json", is_flag=True, help="Print the board as JSON.")
+@click.pass_context
+def command(
+    ctx: click.Context, path: Path, workspace: Path | None, site: Path | None, no_site: bool, as_json: bool
+) -> None:
+    """Print the board of all verified runs, and write board.json and a static site.
+
+    BOARD is a board file, the folder that holds one, or a .ragassay folder; default: the current folder. Exit code 1
+    when a run of the workspace could not be verified.
+    """
+    places = find_places(path, workspace)
+    try:
+        board = _build(places, None if no_site else site or places.folder / "site")
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in NEEDED:
+            raise
+        board = _written_before(places, error.name or "")
+    if as_json:
+        click.echo(encode_board(board), nl=False)
+    else:
+        click.echo(render_text(board, width=min(140, shutil.get_terminal_size((100, 24)).columns)), nl=False)
+    ctx.exit(1 if board.refused else 0)
+
+
+class Places(NamedTuple):
+    """Where a board's files are; `board_file` is None for a workspace without one."""
+
+    folder: Path
+    board_file: Path | None
+    workspace: Path
+
+
+def find_places(path: Path, workspace: Path | None = None) -> Places:
+    """Return the files that `path` stands for: a board file, its folder, or a `.ragassay` folder.
+
+    Raises `InputError` where there is neither a board file nor a workspace.
+    """
+    if path.is_file():
+        return Places(path.parent, path, workspace or path.parent / ".ragassay")
+    if not path.is_dir():
+        raise InputError(f"{path} does not exist; give a board.toml, its folder or a .ragassay folder")
+    if (path / "runs").is_dir() and not (path / "board.toml").exists():
+        folder = path.resolve().parent
+        board_file = folder / "board.toml"
+        return Places(folder, board_file if board_file.is_file() else None, workspace or path)
+    board_file = path / "board.toml"
+    space = workspace or path / ".ragassay"
+    if not board_file.is_file() and not space.is_dir() and not (path / "board.json").is_file():
+        raise InputError(f"{path} holds neither board.toml nor .ragassay; `ragassay init` writes a board")
+    return Places(path, board_file if board_file.is_file() else None, space)
+
+
+def plan_of(board_file: Path) -> BoardPlan:
+    """Return what a board file asks for; raises `InputError` where it or its question file cannot be used."""
+    from ragassay.question import load_benchmark
+    from ragassay.run.board_file import load_board
+
+    board = load_board(board_file)
+    benchmark = load_benchmark(board.benchmark)
+    bare = not any(question.evidence for question in benchmark.questions)
+    return BoardPlan(
+        name=board.name,
+        rows=tuple(
+            PlannedRow(
+                name=row.name,
+                stack=str(row.stack["kind"]),
+                exposure=row.exposure,
+                left_out="no question has evidence" if bare and row.stack["kind"] == "oracle" else None,
+            )
+            for row in board.rows
+        ),
+        control_waiver=board.control_waiver,
+        benchmark=benchmark.digest(),
+        benchmark_id=benchmark.name,
+    )
+
+
+def build(places: Places) -> Board:
+    """Return the board of a workspace without writing anything."""
+    from ragassay.site import build_board, load_runs
+
+    plan = plan_of(places.board_file) if places.board_file else None
+    return build_board(load_runs(places.workspace), plan=plan, now=int(time.time()))
+
+
+def _build(places: Places, site: Path | None) -> Board:
+    from ragassay.site import publish_local, write_board_file
+
+    if site is None:
+        board = build(places)
+    else:
+        plan = plan_of(places.board_file) if places.board_file else None
+        board = publish_local(places.workspace, site, plan)
+    write_board_file(board, places.folder / "board.json")
+    return board
+
+
+def _written_before(places: Places, missing: str) -> Board:
+    """Return the board that was written last, saying so; raises `InputError` where there is none."""
+    path = places.folder / "board.json"
+    if not path.is_file():
+        raise InputError(f"building a board needs {missing}; install it with: pip install 'ragassay[run]'")
+    board = decode_board(path.read_bytes(), name=str(path))
+    when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(board.generated))
+    click.echo(
+        f"{missing} is not installed, so this is the board as it was written on {when}, not rebuilt and not verified; "
+        "to build it: pip install 'ragassay[run]'",
+        err=True,
+    )
+    return board

@@ -1,0 +1,58 @@
+"""Two rows in one sentence, either way round. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import overload
+
+import msgspec
+
+from ragassay.site.numbers import bracket, shown
+from ragassay.site.record import Interval, Pair
+
+
+def pair_sentence(pair: Pair, names: Mapping[str, str]) -> str:
+    """Say which row is higher, by how much, and whether that is more than chance; the first named is the higher one."""
+    a, b = names[pair.a], names[pair.b]
+    if pair.difference is None:
+        return f"{a} and {b} cannot be compared: no question has a score in both rows."
+    difference = Decimal(pair.difference)
+    if difference == 0 and pair.wins == pair.losses == 0:
+        return f"{a} and {b} scored the same on each of {pair.questions} questions."
+    higher, lower, span = (a, b, pair.interval) if difference >= 0 else (b, a, _turned(pair.interval))
+    p = Decimal(pair.p_holm or pair.p or "1")
+    said = f"{higher} is higher than {lower} by {shown(abs(difference))} {bracket(span)}".rstrip()
+    tested = f"p {shown(p)}" + (" after Holm's adjustment" if pair.p_holm else "")
+    if p <= Decimal("0.05"):
+        return f"{said}, {tested}."
+    detectable = f"; this design shows differences from {shown(pair.detectable)} on" if pair.detectable else ""
+    return f"{a} and {b} are not distinguished: {said}, {tested}{detectable}."
+
+
+def turned(pair: Pair) -> Pair:
+    """Return the comparison the other way round: b − a."""
+    return msgspec.structs.replace(
+        pair,
+        a=pair.b,
+        b=pair.a,
+        difference=_negated(pair.difference),
+        interval=_turned(pair.interval),
+        repeat_interval=_turned(pair.repeat_interval),
+        wins=pair.losses,
+        losses=pair.wins,
+        differences={question: _negated(value) for question, value in pair.differences.items()},
+        bounds=(_negated(pair.bounds[1]), _negated(pair.bounds[0])) if pair.bounds else None,
+    )
+
+
+@overload
+def _negated(value: str) -> str: ...
+@overload
+def _negated(value: None) -> None: ...
+def _negated(value: str | None) -> str | None:
+    return None if value is None else format(-Decimal(value) + 0, "f")
+
+
+def _turned(span: Interval | None) -> Interval | None:
+    return Interval(low=_negated(span.high), high=_negated(span.low)) if span else None

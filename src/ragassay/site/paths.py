@@ -1,0 +1,76 @@
+"""Where each page and file of a site stands, relative to its root. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from ragassay.manifest.statement import RunDocument
+from ragassay.records import Benchmark
+from ragassay.site.names import file_names
+from ragassay.site.record import Board, Table
+
+
+class Download(msgspec.Struct, frozen=True, kw_only=True):
+    """A question set as a file of the site, in the published form."""
+
+    label: str
+    path: str
+    benchmark: Benchmark
+
+
+class TablePaths(msgspec.Struct, frozen=True, kw_only=True):
+    """The pages of one table: by question id, by pair of row keys; and what fragment names a row."""
+
+    questions: Mapping[str, str]
+    pairs: Mapping[tuple[str, str], str]
+    anchors: Mapping[str, str]
+
+
+def run_paths(documents: Sequence[RunDocument]) -> dict[str, str]:
+    """Return each run's page by run id."""
+    names = file_names(d.predicate.run_id for d in documents)
+    return {identity: f"runs/{name}/index.html" for identity, name in names.items()}
+
+
+def table_paths(table: Table) -> TablePaths:
+    """Return the pages of one table; those of the main one stand at the root."""
+    folder = "" if table.main else f"tables/{table.id}/"
+    questions = file_names(line.id for line in table.questions)
+    labels = {row.key: f"{row.name} {row.key[:8]}" if _shared(table, row.name) else row.name for row in table.rows}
+    rows = file_names(labels.values())
+    return TablePaths(
+        questions={identity: f"{folder}questions/{name}.html" for identity, name in questions.items()},
+        pairs={
+            (pair.a, pair.b): f"{folder}compare/{rows[labels[pair.a]]}--{rows[labels[pair.b]]}.html"
+            for pair in table.pairs
+        },
+        anchors={key: f"row-{rows[label]}" for key, label in labels.items()},
+    )
+
+
+def _shared(table: Table, name: str) -> bool:
+    return sum(row.name == name for row in table.rows) > 1
+
+
+def downloads(board: Board, documents: Sequence[RunDocument]) -> list[Download]:
+    """Return one file per question set of the board; versions of one name stand in one folder."""
+    found: dict[str, Benchmark] = {}
+    for document in documents:
+        found.setdefault(document.predicate.benchmark.digest.sha256, document.benchmark)
+    folders = file_names(b.name for b in found.values())
+    labels = {digest: f"{b.name} {b.version}" for digest, b in found.items()}
+    files = []
+    for table in board.tables:
+        benchmark = found.pop(table.benchmark.digest, None)
+        if benchmark is None:
+            continue
+        label = labels[table.benchmark.digest]
+        version = benchmark.version
+        if list(labels.values()).count(label) > 1:
+            version = f"{version} {table.benchmark.digest[:8]}"
+        name = file_names([version])[version]
+        path = f"benchmarks/{folders[benchmark.name]}/{name}.json"
+        files.append(Download(label=f"{benchmark.name} {version}", path=path, benchmark=benchmark))
+    return files

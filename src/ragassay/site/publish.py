@@ -1,0 +1,91 @@
+"""Writes `board.json` and the site: each appears as a whole, or the old one stays. The only module here that writes."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ragassay.errors import InputError
+from ragassay.site.board import build_board
+from ragassay.site.file import decode_board, encode_board
+from ragassay.site.loaded import LoadedRun
+from ragassay.site.pages import site_files
+from ragassay.site.record import Board, BoardPlan
+from ragassay.site.runs import load_runs
+
+
+def publish_local(
+    workspace: Path, site_folder: Path, plan: BoardPlan | None = None, *, now: int | None = None
+) -> Board:
+    """Build the board of a workspace (the `.ragassay` folder), write its site, and return it.
+
+    Raises `InputError` where `site_folder` holds something that is not a site of ours.
+    """
+    when = int(time.time()) if now is None else now
+    runs = load_runs(workspace, now=when)
+    board = build_board(runs, plan=plan, now=when)
+    write_site(board, runs, site_folder)
+    return board
+
+
+def write_site(board: Board, runs: Sequence[LoadedRun], folder: Path) -> None:
+    """Write the site so that `folder` holds either the old one or the whole new one."""
+    _check_ours(folder)
+    try:
+        _swap(folder, site_files(board, runs))
+    except OSError as error:
+        raise InputError(f"the site {folder} cannot be written ({error.strerror}); free it or give --site") from error
+
+
+def write_board_file(board: Board, path: Path) -> None:
+    """Write `board.json` so that a crash leaves the old bytes or all of the new ones."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        temporary.write_bytes(encode_board(board))
+        temporary.replace(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written ({error.strerror})") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _check_ours(folder: Path) -> None:
+    """Refuse to replace a folder that was not written here: only an empty one or one with our board.json."""
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise InputError(f"{folder} is no folder; give another with --site")
+    if not folder.exists() or not any(folder.iterdir()):
+        return
+    marker = folder / "board.json"
+    try:
+        decode_board(marker.read_bytes(), name=str(marker))
+    except (OSError, InputError) as error:
+        raise InputError(
+            f"{folder} holds files that are no site of ours, and a new site would replace them all; "
+            "empty it or give another folder with --site"
+        ) from error
+
+
+def _swap(folder: Path, files: Mapping[str, bytes]) -> None:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    token = secrets.token_hex(4)
+    new, old = folder.with_name(f".{folder.name}.{token}.new"), folder.with_name(f".{folder.name}.{token}.old")
+    try:
+        for name, data in files.items():
+            path = new / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        if folder.exists():
+            folder.rename(old)
+        try:
+            new.rename(folder)
+        except OSError:
+            if old.exists():
+                old.rename(folder)
+            raise
+    finally:
+        for left in (new, old):
+            if left.exists():
+                shutil.rmtree(left)

@@ -1,0 +1,109 @@
+"""The templates with everything escaped: each expression is made visible, then escaped. Pure but for reading them."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Callable
+from datetime import UTC, datetime
+from decimal import Decimal
+from functools import lru_cache
+from importlib.resources import files
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from ragassay.site import numbers
+from ragassay.site.cellwords import CAUSE_LETTERS, CAUSE_WORDS
+from ragassay.site.plot import level, track
+from ragassay.site.record import PREVIEW, Amount, Cell
+from ragassay.site.safe import visible
+from ragassay.site.text import amount, latency
+
+
+@lru_cache(maxsize=1)
+def environment() -> Environment:
+    """Return the templates' environment: autoescape everywhere, undefined names are errors, one CSS, no scripts."""
+    css = files("ragassay.site").joinpath("templates/style.css").read_text(encoding="utf-8")
+    found = Environment(
+        loader=PackageLoader("ragassay.site"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters.update(FILTERS)
+    digest = base64.b64encode(hashlib.sha256(css.encode("utf-8")).digest()).decode("ascii")
+    found.globals.update(
+        css=Markup(css),
+        css_hash=f"sha256-{digest}",
+        preview=PREVIEW,
+        cause_letters=CAUSE_LETTERS,
+        cause_words=CAUSE_WORDS,
+    )
+    return found
+
+
+def _finalize(value: object) -> object:
+    """Write out what steers a display in every text that is no markup of our own."""
+    return visible(value) if type(value) is str else value
+
+
+def utc(seconds: int) -> str:
+    """Write Unix seconds as 2026-09-21 14:13 UTC."""
+    if not 0 < seconds < 253_402_300_800:
+        return numbers.UNKNOWN
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def hundredths(score: int | None) -> str:
+    """Write an item's score: 1.00, .50; 'no score' without one."""
+    return "no score" if score is None else numbers.shown(Decimal(score) / 100, 2)
+
+
+def heat_class(cell: Cell) -> str:
+    """Return the shade of a cell: h0 (nothing right) to h4 (all right), hx without a score."""
+    if cell.mean is None:
+        return "hx"
+    mean = Decimal(cell.mean)
+    if mean <= 0:
+        return "h0"
+    return "h4" if mean >= 1 else f"h{min(3, 1 + int(mean * 3))}"
+
+
+def count(value: int | None) -> str:
+    """Write a count with thousands separators; a dash where it is unknown."""
+    return numbers.UNKNOWN if value is None else f"{value:,}"
+
+
+def cost(found: Amount) -> str:
+    """Write a sum of money, saying where a part of it is unknown."""
+    text = numbers.money(found.known)
+    return f"at least {text} ({found.unknown} unknown)" if found.known is not None and found.unknown else text
+
+
+def capitalised(text: str) -> str:
+    """Return `text` with its first letter in upper case."""
+    return text[:1].upper() + text[1:]
+
+
+FILTERS: dict[str, Callable[..., object]] = {
+    "amount": amount,
+    "bracket": numbers.bracket,
+    "capitalised": capitalised,
+    "cost": cost,
+    "count": count,
+    "exact": lambda score, places=3: numbers.exact(numbers.ratio(score) if score is not None else None, places),
+    "heat_class": heat_class,
+    "hundredths": hundredths,
+    "latency": latency,
+    "level": level,
+    "milliseconds": numbers.milliseconds,
+    "money": numbers.money,
+    "plural": numbers.plural,
+    "shown": numbers.shown,
+    "signed": numbers.signed,
+    "track": track,
+    "utc": utc,
+}
