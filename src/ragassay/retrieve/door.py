@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from time import perf_counter
 
@@ -46,7 +46,9 @@ def search(
 
 def _ask(retriever: Retriever, text: str, k: int) -> object:
     try:
-        return retriever.search(text, k)
+        found: object = retriever.search(text, k)
+        # A lazy sequence may fail only when it is read; that is the stack's failure too.
+        return list(found) if isinstance(found, Sequence) and not isinstance(found, str | bytes) else found
     except StackError:
         raise
     except PluginError as error:

@@ -199,6 +199,21 @@ def test_an_owned_blank_text_is_empty() -> None:
     assert ask([Hit(chunk="x", score=1.0, text="")], owns_corpus=True).state == "empty"
 
 
+def test_a_lazy_list_that_fails_when_it_is_read_is_a_failure_of_the_stack() -> None:
+    """The connection of a cursor can break after the search returned."""
+
+    class Cursor(Sequence[Hit]):
+        def __len__(self) -> int:
+            return 2
+
+        def __getitem__(self, at: Any) -> Any:
+            raise ConnectionResetError("cursor lost")
+
+    with pytest.raises(StackError, match="cursor lost") as caught:
+        ask(Cursor())
+    assert caught.value.retryable
+
+
 def test_a_duplicate_is_credited_once_at_its_first_rank_and_counted() -> None:
     """Ranks close up behind it."""
     got = ask(hits(("a", 3.0), ("b", 2.0), ("a", 2.0), ("b", 1.0), ("c", 1.0)))

@@ -19,6 +19,7 @@ from ragassay.plugins.stacks.dense import Dense
 from ragassay.plugins.stacks.qdrant import Qdrant
 from ragassay.plugins.stacks.ranking import best, shortest
 from ragassay.records import JSON, Hit
+from ragassay.run.embeddings import CachedEmbedder
 from ragassay.testing.fake_embedder import TableEmbedder, WordEmbedder
 from ragassay.testing.stack_contract import corpus, ignore_progress
 
@@ -191,6 +192,17 @@ def test_progress_ends_at_the_number_of_chunks(stack: Any) -> None:
     chunks = corpus([f"text {at}" for at in range(600)])
     stack().build(chunks, {"embedder": WordEmbedder()}, lambda done, total: seen.append((done, total))).close()
     assert seen == [(256, 600), (512, 600), (600, 600)]
+
+
+@pytest.mark.parametrize("stack", [Dense, Qdrant])
+def test_closing_a_stack_writes_the_questions_that_were_embedded(stack: Any, tmp_path: Path) -> None:
+    """So that a second run embeds no question either."""
+    for embedded in (3, 0):
+        store = CachedEmbedder(WordEmbedder(), tmp_path)
+        index = stack().build(corpus(["one", "two"]), {"embedder": store}, ignore_progress)
+        index.search("which one?", 1)
+        index.close()
+        assert store.embedded == embedded
 
 
 def test_truncated_chunks_are_counted_where_the_embedder_can_say() -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ragassay.plugins.stacks.parameters import Parameters
 from ragassay.plugins.stacks.ranking import best, shortest
-from ragassay.plugins.stacks.vectors import described, embed_chunks, embed_query, embedder_of, truncated
+from ragassay.plugins.stacks.vectors import described, embed_chunks, embed_query, embedder_of, release, truncated
 from ragassay.records import JSON, Chunk, Hit
 from ragassay.seams import Embedder, Progress
 
@@ -62,7 +62,8 @@ class DenseIndex:
         return dict(self._described)
 
     def close(self) -> None:
-        """Do nothing: the index is plain memory."""
+        """Close the embedder; the index itself is plain memory."""
+        release(self._embedder)
 
 
 def cosines(

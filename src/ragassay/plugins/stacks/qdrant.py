@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ragassay.errors import StackError
 from ragassay.plugins.stacks.parameters import Parameters
 from ragassay.plugins.stacks.ranking import shortest
-from ragassay.plugins.stacks.vectors import described, embed_chunks, embed_query, embedder_of, truncated
+from ragassay.plugins.stacks.vectors import described, embed_chunks, embed_query, embedder_of, release, truncated
 from ragassay.records import JSON, Chunk, Hit
 from ragassay.seams import Embedder, Progress
 
@@ -122,12 +122,13 @@ class QdrantIndex:
         return dict(self._described)
 
     def close(self) -> None:
-        """Close the shard and remove its folder."""
+        """Close the shard, remove its folder, and close the embedder."""
         with self._lock:
             shard, self._shard = self._shard, None
             if shard is not None:
                 shard.close()
             self._folder.cleanup()
+        release(self._embedder)
 
     def _nearest(self, query: list[float], k: int) -> list[tuple[int, float]]:
         """Return (position, score) best first; asks for more until no tie is cut, since the engine cuts ties anyhow."""

@@ -52,6 +52,13 @@ def truncated(embedder: Embedder, chunks: Sequence[Chunk]) -> int | None:
     return None if count is None else int(count([chunk.text for chunk in chunks]))
 
 
+def release(embedder: Embedder) -> None:
+    """Close an embedder that can be closed: a store on disk then writes the questions' vectors that it still holds."""
+    close = getattr(embedder, "close", None)
+    if close is not None:
+        close()
+
+
 def described(kind: str, embedder: Embedder, cut: int | None, **more: Any) -> JSON:
     """Return the description of a stack over an embedder; `truncated_chunks` is null where it is unknown."""
     return {"kind": kind, **more, "truncated_chunks": cut, "embedder": embedder.describe()}
