@@ -324,6 +324,7 @@ SIGNED_LIES: dict[str, tuple[Callable[[OpenedRun], None], str]] = {
     "judge mixed": (_row(judge="0" * 64), "JUDGE_MIXED"),
     "judge unnamed": (_row(judge=None), "JUDGE_MIXED"),
     "support without a quote": (_verdict("SUPPORTS", quote=""), "QUOTE_NOT_IN_ANSWER"),
+    "support by a blank": (_verdict("SUPPORTS", quote=" "), "QUOTE_NOT_IN_ANSWER"),
     "support by invented words": (_verdict("SUPPORTS", quote="over UDP"), "QUOTE_NOT_IN_ANSWER"),
     "answer edited under its verdict": (_row(answer="I do not know."), "QUOTE_NOT_IN_ANSWER"),
     "claim reworded": (_rows(lambda rows: rows[1]["claims"][0].update(text="It uses a port.")), "ROW_CHANGED"),

@@ -145,5 +145,9 @@ def _verdict_problem(verdict: Verdict, profile: Profile | None) -> str | None:
 
 def _check_quotes(row: OutputRow, answer: str, findings: Findings, where: str) -> None:
     for claim in row.claims:
-        if claim.verdict in QUOTED and fold.find(claim.quote, answer, fold.QUOTE) is None:
+        if claim.verdict in QUOTED and not _stands_in(claim.quote, answer):
             findings.add("QUOTE_NOT_IN_ANSWER", f"claim {claim.id} is {claim.verdict} by words the answer lacks", where)
+
+
+def _stands_in(quote: str, answer: str) -> bool:
+    return bool(quote.strip()) and fold.find(quote, answer, fold.QUOTE) is not None
