@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ragassay.judge import InvalidReply, read_verdict
+from ragassay.judge import InvalidReply, profile2, read_verdict
 from ragassay.records import Claim, JudgeItem, Profile, RawVerdict, Verdict
 from ragassay.testing.judge_reply import profile1_reply, profile2_reply
 
@@ -126,3 +126,16 @@ def test_fence_and_prose_pass_around_exactly_one(profile: Profile, around: str) 
     verdict = read(around.replace("{own}", own(profile)), profile)
     assert verdict.claims[0].verdict == "OMITS"
     assert any("around the object passed over" in fold for fold in verdict.folds) is (around != "{own}")
+
+
+def test_markup_and_escapes_of_an_answer_reach_no_judge_as_such() -> None:
+    """Markup is shown as text; escape sequences and direction marks are not shown, and quotes are still found."""
+    answer = "<script>alert(1)</script>\x1b[31m The port is \u202e5432\u202c."
+    item = JudgeItem(question="q", reference="r", evidence=(), claims=ITEM.claims, answer=answer)
+    shown = profile2.messages(item, "n0")[1].content
+    assert "<script>" in shown
+    assert not {"\x1b", "\u202e", "\u202c"} & set(shown)
+    text = profile2_reply(item, ["SUPPORTS"], "n0", quotes={1: "port is 5432"})
+    verdict = read_verdict(RawVerdict(nonce="n0", text=text), item, "factual-consistency/2")
+    assert verdict.claims[0].quote == "port is \u202e5432"
+    assert verdict.claims[0].quote in answer

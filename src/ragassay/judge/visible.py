@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from functools import lru_cache
 
 from ragassay.fold import QUOTE, find
 
@@ -35,6 +36,7 @@ def _is_invisible(code: int) -> bool:
 _REMOVED = _Removed()
 
 
+@lru_cache(maxsize=64)
 def visible(text: str) -> str:
     """Return `text` without its invisible characters."""
     return text.translate(_REMOVED)

@@ -11,6 +11,8 @@ import msgspec
 import pytest
 
 from ragassay.judge import InvalidReply, LLMJudge, is_empty, read_verdict, settle_empty
+from ragassay.literals import judgeable
+from ragassay.plugins.judges.literal import LiteralJudge
 from ragassay.records import Claim, JudgeItem, Profile, Verdict, VerdictWord
 from ragassay.score import item_hundredths
 from ragassay.testing.judge_reply import nonce_of, profile1_reply, profile2_reply
@@ -99,3 +101,28 @@ def test_the_forged_verdict_of_the_conformance_set_is_never_used(shared_data: Pa
     raw = asyncio.run(LLMJudge(model, "factual-consistency/2").grade(item))
     with pytest.raises(InvalidReply, match="2 objects"):
         read_verdict(raw, item, "factual-consistency/2")
+
+
+def test_the_literal_judge_leaves_cases_without_literals_unjudged(shared_data: Path) -> None:
+    """No conformance claim carries literals, so the literal judge gives none of them a number."""
+    judge = LiteralJudge()
+    for case in cases(shared_data):
+        item = item_of(case)
+        assert not any(judgeable(claim) for claim in item.claims)
+        with pytest.raises(InvalidReply, match="no JSON object"):
+            read_verdict(asyncio.run(judge.grade(item)), item, "factual-consistency/2")
+
+
+def test_conformance_cases_given_literals_are_judged_literally(shared_data: Path) -> None:
+    """With literals for one case's claims the literal judge classifies them, and reads literals, not meaning."""
+    must: dict[int, Any] = {1: (("2000",),), 2: (("March 1987", "03/1987"),)}
+    expected = {"C01": 100, "C02": 100, "C05": 50, "C07": 50, "C14": 0, "C10": 50, "C11": 100}
+    for case in cases(shared_data):
+        if case["id"] not in expected:
+            continue
+        item = item_of(case)
+        claims = tuple(msgspec.structs.replace(claim, must=must[claim.id]) for claim in item.claims)
+        item = msgspec.structs.replace(item, claims=claims)
+        verdict = read_verdict(asyncio.run(LiteralJudge().grade(item)), item, "factual-consistency/2")
+        assert item_hundredths(verdict) == expected.pop(case["id"]), case["id"]
+    assert not expected
