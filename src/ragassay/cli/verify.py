@@ -28,7 +28,7 @@ def command(ctx: click.Context, paths: tuple[Path, ...], key: Path | None, stric
     PATH is a run folder, or a folder of run folders such as .ragassay/runs. Exit code 1 when any run is refused.
     """
     policy = Policy(key=load_public_key(key) if key else None)
-    reports = [(folder, _report(folder, policy)) for folder in _folders(paths)]
+    reports = sorted(((folder, _report(folder, policy)) for folder in _folders(paths)), key=_place)
     accepted = all(report.ok(strict) for _, report in reports)
     if as_json:
         runs = [{"path": str(folder), "ok": report.ok(strict), **to_json(report)} for folder, report in reports]
@@ -58,6 +58,12 @@ def _folders(paths: Iterable[Path]) -> list[Path]:
 def _report(folder: Path, policy: Policy) -> Report:
     read = read_run(folder)
     return verify(read.files, policy=policy, now=int(time.time()), problems=read.problems)
+
+
+def _place(entry: tuple[Path, Report]) -> tuple[str, int, str]:
+    """Order by row and pass; what cannot be read stands first."""
+    folder, report = entry
+    return report.row or "", report.pass_k or 0, str(folder)
 
 
 def _lines(folder: Path, report: Report, strict: bool) -> list[str]:

@@ -87,6 +87,16 @@ def test_a_run_whose_manifest_was_taken_is_refused(tmp_path: Path) -> None:
     assert "FILE_MISSING" in result.output
 
 
+def test_runs_stand_by_row_and_pass(tmp_path: Path) -> None:
+    """The order is that of rows and passes and not of the random run ids."""
+    runs = tmp_path / "runs"
+    write(runs / "c", signed_run(row="bm25", pass_k=1))
+    write(runs / "b", signed_run(row="dense", pass_k=1))
+    write(runs / "a", signed_run(row="bm25", pass_k=2))
+    reports = json.loads(run("verify", runs, "--json").output)["runs"]
+    assert [(report["row"], report["passK"]) for report in reports] == [("bm25", 1), ("bm25", 2), ("dense", 1)]
+
+
 def test_json_tells_the_same(tmp_path: Path) -> None:
     """--json prints every report with its findings and whether it is accepted."""
     runs = tmp_path / "runs"
