@@ -22,7 +22,7 @@ from ragassay.run.board_file import BoardFile, RowTable
 from ragassay.run.build import Keys, Report, StackBuilder, make_chunker, make_endpoint, make_judge
 from ragassay.run.journal import GroupWriter, Journal
 from ragassay.run.limits import Budget, Endpoint
-from ragassay.run.passes import Fixed, PassRun, Row, traverse
+from ragassay.run.passes import STACK_TIMEOUT_S, Fixed, PassRun, Row, traverse
 from ragassay.run.plan import PassPlan, check_resumable, give_up, new_passes, open_passes, row_config, store
 from ragassay.run.state import outcomes_of, refusals, replay
 from ragassay.run.status import RowStatus, RunStatus
@@ -185,6 +185,7 @@ async def run_passes(
             judge=prepared.judge,
             template=prepared.board.template,
             threads=threads,
+            stack_timeout_s=STACK_TIMEOUT_S,
         )
         passes = []
         for plan in plans:

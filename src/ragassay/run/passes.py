@@ -57,7 +57,7 @@ class Fixed(msgspec.Struct, frozen=True, kw_only=True):
     judge: Judge
     template: str
     threads: ThreadPoolExecutor
-    stack_timeout_s: float = STACK_TIMEOUT_S
+    stack_timeout_s: float
 
 
 class PassRun:
