@@ -110,7 +110,22 @@ def sample_outcome(question: Question, at: int, words: Sequence[VerdictWord] = (
         for claim, word, quote in zip(question.claims, words, quotes, strict=True)
     )
     verdict = Verdict(claims=claims, central_contradicted=words[0] == "CONTRADICTS", answer_kind="answer")
-    retrieval = Retrieval(
+    retrieval = _retrieval(question)
+    return Outcome(
+        question=question.id,
+        status=status_of(verdict, retrieval.state),
+        score=item_hundredths(verdict),
+        retrieval=retrieval,
+        answer=Answer(text=text, finish_reason="stop", usage=Usage(), latency_ms=1, attempts=1),
+        raw_verdicts=(RawVerdict(nonce=f"{at:08x}", text="{}", attempts=0),),
+        verdict=verdict,
+        answered_at=STARTED + at,
+    )
+
+
+def _retrieval(question: Question) -> Retrieval:
+    text = question.evidence[0]
+    return Retrieval(
         state="ok",
         delivered=(
             Delivered(
@@ -125,16 +140,6 @@ def sample_outcome(question: Question, at: int, words: Sequence[VerdictWord] = (
             ),
         ),
         latency_ms=2,
-    )
-    return Outcome(
-        question=question.id,
-        status=status_of(verdict, retrieval.state),
-        score=item_hundredths(verdict),
-        retrieval=retrieval,
-        answer=Answer(text=text, finish_reason="stop", usage=Usage(), latency_ms=1, attempts=1),
-        raw_verdicts=(RawVerdict(nonce=f"{at:08x}", text="{}", attempts=0),),
-        verdict=verdict,
-        answered_at=STARTED + at,
     )
 
 
