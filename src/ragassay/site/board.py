@@ -17,7 +17,7 @@ from ragassay.site.pairs import Family, comparisons, family_of, gap, pair
 from ragassay.site.record import SCHEMA, Board, BoardPlan, BoardRow, RefusedRun, Table
 from ragassay.site.sentence import summary
 from ragassay.site.window import RowRuns, row_runs
-from ragassay.site.words import board_warnings, row_warnings, table_warnings
+from ragassay.site.words import all_identical, board_warnings, row_warnings, table_warnings
 
 ORDER = ("ranked", "oracle", "control", "unranked", "not_run", "superseded")
 
@@ -73,7 +73,7 @@ def _table(group: Group, plan: BoardPlan | None, current: Mapping[str, str], *, 
     lines = [_line(row, rows, family, digest, pages) for row in rows]
     lines += _not_run(plan, {row.name for row in rows}) if main and plan else []
     lines.sort(key=lambda line: (_place(line), line.rank or 0))
-    pairs = tuple(pair(comparison, family) for comparison in compared)
+    pairs = tuple(pair(comparison, family, {row.key: row.name for row in rows}) for comparison in compared)
     questions = question_lines([row for row in rows if row.standing != "superseded"], benchmark)
     standing = [row for row in rows if row.standing != "superseded"]
     return Table(
@@ -120,7 +120,8 @@ def _identity(group: Group) -> str:
 
 def _line(row: RowRuns, rows: Sequence[RowRuns], family: Family, digest: str, pages: Mapping[str, str]) -> BoardRow:
     line = board_row(row, pages)
-    changes: dict[str, object] = {"warnings": row_warnings(row, line)}
+    identical = all_identical([other for other in rows if other.standing != "superseded"])
+    changes: dict[str, object] = {"warnings": row_warnings(row, line, identical_said=identical)}
     if row.role == "row" and row.drawn:
         control = _end(rows, "control")
         changes["gap"] = gap(row, control, _end(rows, "oracle"), digest, pages)

@@ -73,6 +73,17 @@ def milliseconds(value: int | None) -> str:
     return f"{value} ms" if value < 1000 else f"{Decimal(value) / 1000:.1f} s"
 
 
+def short(value: int | None) -> str:
+    """Write a large count in few characters: 940, 5.4k, 54k, 1.2M."""
+    if value is None:
+        return UNKNOWN
+    for unit, size in (("M", 1_000_000), ("k", 1000)):
+        if value >= size:
+            number = Decimal(value) / size
+            return f"{number:.1f}{unit}" if number < Decimal("9.95") else f"{number:.0f}{unit}"
+    return str(value)
+
+
 def plural(count: int, noun: str, many: str | None = None) -> str:
     """Write a count with its noun: 1 question, 3 questions."""
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"

@@ -17,7 +17,7 @@ from ragassay.site.names import file_names
 from ragassay.site.numbers import plural
 from ragassay.site.pairwords import pair_sentence
 from ragassay.site.paths import TablePaths, downloads, run_paths, table_paths
-from ragassay.site.plot import Axis, Share, axis, cause_shares, dots
+from ragassay.site.plot import CAUSES, Axis, Share, axis, cause_shares, dots
 from ragassay.site.record import Board, BoardRow, Cell, Pair, QuestionLine, Table
 from ragassay.site.render import environment
 from ragassay.site.view import ItemView, item_view, item_views
@@ -32,6 +32,7 @@ class TableView(msgspec.Struct, frozen=True, kw_only=True):
     table: Table
     axis: Axis
     reach_label: str
+    reach_k: int | None
     names: Mapping[str, str]
     shares: Mapping[str, list[Share]]
     heat_rows: tuple[BoardRow, ...]
@@ -84,6 +85,7 @@ def table_view(table: Table, paths: TablePaths) -> TableView:
         table=table,
         axis=axis(table.rows),
         reach_label=f"Reach@{reached}" if reached else "Reach",
+        reach_k=reached,
         names={row.key: row.name for row in table.rows},
         shares={row.key: cause_shares(table, row.key) for row in table.rows if row.key in answered},
         heat_rows=tuple(row for row in table.rows if row.key in answered),
@@ -108,6 +110,7 @@ def _run_files(
     folder = path.removesuffix("index.html")
     for name, data in run.files.items():
         yield f"{folder}{name}", data
+    items = item_views(document)
     counts = document.predicate.counts
     missing = [
         f"{plural(count, 'question')} {what}"
@@ -131,7 +134,8 @@ def _run_files(
             checks=run.checks,
             files=sorted(run.files),
             missing=missing,
-            items=item_views(document),
+            items=items,
+            by_cause=[(cause, lost) for cause in CAUSES if (lost := [i for i in items if i.cause == cause])],
             anchors=run_anchors(document),
             question_paths=questions.get(document.predicate.run_id, {}),
         ),

@@ -77,8 +77,8 @@ def family_of(rows: Sequence[RowRuns], found: Sequence[Comparison]) -> Family:
     )
 
 
-def pair(found: Comparison, family: Family) -> Pair:
-    """Return a comparison as the board keeps it, p adjusted where both rows are ranked."""
+def pair(found: Comparison, family: Family, names: Mapping[str, str]) -> Pair:
+    """Return a comparison as the board keeps it, p adjusted where both rows are ranked; notes say names, not keys."""
     inside = family.distinguished(found.a, found.b)
     adjusted = family.holm(found.a, found.b) if inside is not None else None
     return Pair(
@@ -88,7 +88,7 @@ def pair(found: Comparison, family: Family) -> Pair:
         difference=decimal6(found.difference) if found.difference is not None else None,
         interval=interval(found.interval.low, found.interval.high) if found.interval else None,
         repeat_interval=interval(found.repeatability.low, found.repeatability.high) if found.repeatability else None,
-        repeat_note=found.repeatability_note,
+        repeat_note=_named(found.repeatability_note, found, names),
         p=decimal6(found.p) if found.p is not None else None,
         p_holm=decimal6(adjusted) if adjusted is not None else None,
         distinguished=inside,
@@ -99,8 +99,12 @@ def pair(found: Comparison, family: Family) -> Pair:
         deciding=found.deciding,
         differences={question: decimal6(value) for question, value in found.differences.items()},
         bounds=(decimal6(found.bounds.worst), decimal6(found.bounds.best)) if found.bounds else None,
-        notes=tuple(_notes(found)),
+        notes=tuple(_named(note, found, names) or note for note in _notes(found)),
     )
+
+
+def _named(note: str | None, found: Comparison, names: Mapping[str, str]) -> str | None:
+    return note and note.replace(found.a, names[found.a]).replace(found.b, names[found.b])
 
 
 def _notes(found: Comparison) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from string import ascii_lowercase
 
 from ragassay.site.bar import bar
-from ragassay.site.numbers import UNKNOWN, bracket, exact, milliseconds, money, plural, shown
+from ragassay.site.numbers import UNKNOWN, bracket, exact, milliseconds, money, plural, short, shown
 from ragassay.site.record import PREVIEW, Amount, Board, BoardRow, Latency, Table
 from ragassay.site.safe import fitted, one_line
 
@@ -56,7 +56,7 @@ def _table(table: Table, width: int) -> list[str]:
     if table.why_apart:
         lines = [*wrapped(f"Apart, never ranked against the table above: {table.why_apart}", width), *lines]
     notes = _notes(table.rows)
-    lines += ["", *_scores(table.rows, notes, width), "", *_costs(table.rows)]
+    lines += ["", *_scores(table.rows, notes, width), "", *_costs(table.rows, width)]
     lines += ["", *wrapped(LEGEND, width)]
     lines += _list("", [f"{letter}  {text}" for text, letter in notes.items()], width)
     lines += _list("", [f"! {warning}" for warning in table.warnings], width)
@@ -84,15 +84,15 @@ def _scores(rows: Sequence[BoardRow], notes: dict[str, str], width: int) -> list
     for previous, row in zip([None, *rows], rows, strict=False):
         if previous is not None and previous.standing == "ranked" != row.standing:
             lines.append("┈" * width)
-        lines.append(_score(row, notes, name, drawn))
+        lines.append(_score(row, notes, name, drawn, reach_k))
     return lines
 
 
-def _score(row: BoardRow, notes: dict[str, str], name: int, drawn: int) -> str:
+def _score(row: BoardRow, notes: dict[str, str], name: int, drawn: int, reach_k: int | None) -> str:
     score = f"{row.score.num}/{row.score.den}" if row.score else None
     low, high = (row.interval.low, row.interval.high) if row.interval and score else (None, None)
     gap = f"{shown(row.gap.share, 2)} {bracket(row.gap.interval, 2)}".strip() if row.gap else ""
-    reach = f"{row.reach.exact + row.reach.folded}/{row.reach.of}" if row.reach else UNKNOWN
+    reach = _reach(row, reach_k)
     missing = f"{row.missing.total}/{row.missing.asked}" if row.missing.total else UNKNOWN
     letters = " ".join(notes[warning] for warning in row.warnings)
     cells = [
@@ -108,6 +108,13 @@ def _score(row: BoardRow, notes: dict[str, str], name: int, drawn: int) -> str:
     return " ".join(cells)
 
 
+def _reach(row: BoardRow, k: int | None) -> str:
+    if row.reach is None:
+        return UNKNOWN
+    at = f" @{row.reach.k}" if row.reach.k != k and row.role == "row" else ""
+    return f"{row.reach.exact + row.reach.folded}/{row.reach.of}{at}"
+
+
 def _rank(row: BoardRow) -> str:
     if row.rank is not None and row.rank_interval is not None:
         first, last = row.rank_interval
@@ -118,34 +125,56 @@ def _rank(row: BoardRow) -> str:
     )
 
 
-def _costs(rows: Sequence[BoardRow]) -> list[str]:
+def _costs(rows: Sequence[BoardRow], width: int) -> list[str]:
     measured = [row for row in rows if row.passes]
     if not measured:
         return []
-    name = min(22, max(12, *(len(row.name) for row in rows)))
-    lines = [
-        f"{'':<{name}} {'right/wrong':>11} {'range':>11} {'MRR':>5} {'nDCG':>5} {'retrieval':>12} {'answer':>12} "
-        f"{'context':>7} {'per 1,000':>9}",
-        f"{'':<{name}} {'of ' + str(measured[0].questions):>11} {'of passes':>11} {'':>5} {'':>5} {'p50/p95':>12} "
-        f"{'p50/p95':>12} {'tokens':>7} {'questions':>9}",
-    ]
-    return [*lines, *(_cost(row, name) for row in measured)]
+    name = min(max(12, *(len(row.name) for row in rows)), width - 84)
+    heads = [_cost_cells(name, [""] + [line for line, _ in COSTS]), _cost_cells(name, [""] + [low for _, low in COSTS])]
+    return [*heads, *(_cost_cells(name, [row.name, *_cost(row)]) for row in measured)]
 
 
-def _cost(row: BoardRow, name: int) -> str:
-    spread = f"{exact(row.range[0])}–{exact(row.range[1])}" if row.range else UNKNOWN
-    cells = [
-        fitted(row.name, name),
-        f"{f'{row.fully_right}/{row.fully_wrong}':>11}",
-        f"{spread:>11}",
-        f"{shown(row.reach.mrr) if row.reach else UNKNOWN:>5}",
-        f"{shown(row.reach.ndcg) if row.reach else UNKNOWN:>5}",
-        f"{latency(row.retrieval_latency):>12}",
-        f"{latency(row.answer_latency):>12}",
-        f"{UNKNOWN if row.context_tokens is None else format(row.context_tokens, ','):>7}",
-        f"{money(row.cost_per_1000_microusd):>9}",
+COSTS = (
+    ("interval", "95 %"),
+    ("range", "of passes"),
+    ("right/", "wrong"),
+    ("MRR", ""),
+    ("retrieval", "p50/p95"),
+    ("answer", "p50/p95"),
+    ("context", "tokens"),
+    ("tokens", "in/out"),
+    ("cost per", "1,000"),
+)
+"""Both lines above each column of the second block."""
+COST_WIDTHS = (10, 9, 6, 5, 11, 11, 7, 9, 8)
+
+
+def _cost_cells(name: int, cells: Sequence[str]) -> str:
+    return " ".join(
+        [fitted(cells[0], name), *(f"{cell:>{size}}" for cell, size in zip(cells[1:], COST_WIDTHS, strict=True))]
+    )
+
+
+def _cost(row: BoardRow) -> list[str]:
+    ends = dict.fromkeys(exact(end) for end in row.range) if row.range else [UNKNOWN]
+    return [
+        bracket(row.interval, 2) or UNKNOWN,
+        "–".join(ends),
+        f"{row.fully_right}/{row.fully_wrong}",
+        shown(row.reach.mrr) if row.reach else UNKNOWN,
+        latency(row.retrieval_latency),
+        latency(row.answer_latency),
+        UNKNOWN if row.context_tokens is None else f"{row.context_tokens:,}",
+        _tokens(row),
+        money(row.cost_per_1000_microusd),
     ]
-    return " ".join(cells)
+
+
+def _tokens(row: BoardRow) -> str:
+    sums = (row.input_tokens, row.output_tokens)
+    if all(found.known is None for found in sums):
+        return UNKNOWN
+    return "/".join(short(found.known) + ("+" if found.unknown and found.known is not None else "") for found in sums)
 
 
 def latency(found: Latency | None) -> str:

@@ -30,15 +30,20 @@ def missing_words(row: BoardRow) -> list[str]:
     return [f"{count} of {m.asked} {what}" for count, what in classes if count]
 
 
-def row_warnings(row: RowRuns, line: BoardRow) -> tuple[str, ...]:
-    """Return the warnings of one row."""
+def all_identical(rows: Sequence[RowRuns]) -> bool:
+    """Tell whether every row has several passes that came out the same, which is then said once for the table."""
+    return len(rows) > 1 and all(row.identical and len(row.window) > 1 for row in rows)
+
+
+def row_warnings(row: RowRuns, line: BoardRow, *, identical_said: bool = False) -> tuple[str, ...]:
+    """Return the warnings of one row; `identical_said` when the table says that all passes are identical."""
     said = [row.reason] if row.reason else []
     said += missing_words(line)
     if line.bounds:
         said.append(
             f"its mean would lie between {shown(line.bounds[0])} and {shown(line.bounds[1])} without missing items"
         )
-    if row.identical and len(row.window) > 1:
+    if row.identical and len(row.window) > 1 and not identical_said:
         said.append(IDENTICAL)
     for count, what in (
         (line.insufficient, "with an insufficient reference, counted as half right"),
@@ -53,7 +58,7 @@ def row_warnings(row: RowRuns, line: BoardRow) -> tuple[str, ...]:
             f"{plural(line.correct_without_reach, 'question')} answered right without the evidence: "
             "look there for a second passage that answers"
         )
-    if line.reach and line.reach.folded:
+    if line.reach and set(line.reach.folds) - {"whitespace"}:
         said.append(f"{line.reach.folded} of {line.reach.of} reached only after folds: {', '.join(line.reach.folds)}")
     if line.exposure in ("designed-on", "tuned-on"):
         said.append(f"{line.exposure.replace('-', ' ')} these questions: its score is likely too high")
@@ -86,6 +91,8 @@ def table_warnings(
 ) -> tuple[str, ...]:
     """Return what holds for a whole table: its judge, its model, its questions, its controls."""
     said = _instruments(latest) + _controls(rows, plan)
+    if all_identical(rows):
+        said.append(f"{IDENTICAL} in every row, so there is no noise between passes to show")
     n = len(latest.benchmark.questions)
     unsplit = sum(q.unsplit for q in latest.benchmark.questions)
     bare = sum(not q.evidence for q in latest.benchmark.questions)
