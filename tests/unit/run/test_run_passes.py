@@ -156,7 +156,7 @@ def test_a_slow_stack_is_a_failure_of_retrieval(lab: Lab, monkeypatch: pytest.Mo
     """A search over its time is recorded, and no other context is put in its place (CASES 9)."""
     monkeypatch.setattr("ragassay.run.passes.STACK_ATTEMPTS", 1)
     monkeypatch.setattr("ragassay.run.board_run.STACK_TIMEOUT_S", 0.05)
-    lab.write(stack=register(monkeypatch, lambda text, k, chunks: time.sleep(0.3) or []))
+    lab.write(stack=register(monkeypatch, _sleeping))
     end = lab.run()["row", 1]
     assert end.missing == {"retrieval_failed": 10}
     assert "did not answer within 0.05 s" in (end.held or "")
@@ -176,7 +176,12 @@ def test_an_empty_retrieval_is_asked_and_scored(lab: Lab, monkeypatch: pytest.Mo
 def test_a_stack_gets_the_question_and_nothing_else(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """Evidence, target and claims never reach a stack."""
     seen: list[str] = []
-    lab.write(stack=register(monkeypatch, lambda text, k, chunks: seen.append(text) or []))
+
+    def search(text: str, k: int, chunks: Any) -> list[Hit]:
+        seen.append(text)
+        return []
+
+    lab.write(stack=register(monkeypatch, search))
     lab.run()
     assert sorted(seen) == sorted(sample["input"] for sample in lab.samples)
 
@@ -260,6 +265,11 @@ def test_resume_refuses_another_corpus_and_other_questions(lab: Lab, monkeypatch
     lab.write()
     with pytest.raises(InputError, match=r"measure\.benchmark\.digest"):
         lab.run()
+
+
+def _sleeping(text: str, k: int, chunks: Any) -> list[Hit]:
+    time.sleep(0.3)
+    return []
 
 
 def _down(*args: Any, **options: Any) -> Any:
