@@ -21,8 +21,8 @@ class NotCanonical(ValueError):
 
 def canonical(value: object) -> bytes:
     """Encode `value` as RFC 8785 bytes; floats, oversized integers and lone surrogates raise `NotCanonical`."""
-    _refuse_floats(value)
     try:
+        _refuse_floats(value)
         return rfc8785.dumps(value)  # type: ignore[arg-type]
     except (rfc8785.CanonicalizationError, UnicodeEncodeError, RecursionError) as error:
         raise NotCanonical(f"cannot be written as canonical JSON: {error}") from error

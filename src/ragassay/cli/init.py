@@ -9,7 +9,6 @@ import click
 from ragassay.errors import InputError
 from ragassay.manifest import generate_key, list_keys, load_run_key, store_key
 
-
 EMBEDDER = "minilm-l6-v2-int8"
 
 

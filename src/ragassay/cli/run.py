@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
+import shutil
 import signal
 from collections.abc import Coroutine
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import Any
 
 import click
 
+from ragassay.cli.board import Places, build_and_write
 from ragassay.cli.models import weights_cache
 from ragassay.errors import InputError
 from ragassay.manifest import Signer, load_run_key
@@ -21,6 +24,8 @@ from ragassay.run.board_run import Ended, Options, Prepared, build_rows, plan_pa
 from ragassay.run.build import Keys, needed_keys
 from ragassay.run.status import RunStatus
 from ragassay.run.workspace import Workspace
+from ragassay.site.safe import one_line
+from ragassay.site.text import render_text
 
 
 @click.command("run")
@@ -49,7 +54,14 @@ def command(
     """Run a board: every question of every row, three passes by default, each signed as it ends."""
     board = load_board(board_path)
     space = Workspace(workspace or board.path.parent / ".ragassay")
-    options = Options(rows=rows, subset=subset, new=new, seal=seal, allow_missing_evidence=allow_missing_evidence)
+    options = Options(
+        rows=rows,
+        subset=subset,
+        new=new,
+        seal=seal,
+        allow_missing_evidence=allow_missing_evidence,
+        weights_cache=weights_cache(),
+    )
     if dry_run:
         return _dry_run(board, space, options, as_json)
     ended = execute(board, space, options)
@@ -66,21 +78,22 @@ def execute(board: BoardFile, space: Workspace, options: Options) -> list[Ended]
     keys = read_keys(board)
     building = Building()
     prepared = prepare(board, space, keys, options, building)
-    for row, reason in prepared.ready.left_out.items():
-        click.echo(f"row {row!r} is left out: {reason}", err=True)
-    built = build_rows(prepared, space, options, building)
-    plans = plan_passes(built, prepared.benchmark, space, options)
+    for name, reason in prepared.ready.left_out.items():
+        click.echo(f"row {name!r} is left out: {reason}", err=True)
     status = RunStatus()
-    try:
-        with shown(status, prepared):
-            return _loop(_interruptible(prepared, built, plans, space, signer, options, status))
-    finally:
-        for one in built:
-            one.retriever.close()
-        for note in (*prepared.ready.notes, *status.notes):
-            click.echo(note, err=True)
-        if status.stop:
-            click.echo("stopped; what was asked is kept: run the same command again to continue", err=True)
+    with contextlib.ExitStack() as stack:
+        built = build_rows(prepared, space, options, building, status)
+        for row in built:
+            stack.callback(row.retriever.close)
+        plans = plan_passes(built, prepared.benchmark, space, options)
+        try:
+            with shown(status, prepared):
+                return _loop(_interruptible(prepared, built, plans, space, signer, options, status))
+        finally:
+            for note in (*prepared.ready.notes, *status.notes):
+                click.echo(note, err=True)
+            if status.stop:
+                click.echo("stopped; what was asked is kept: run the same command again to continue", err=True)
 
 
 async def _interruptible(
@@ -146,8 +159,23 @@ def _dry_run(board: BoardFile, space: Workspace, options: Options, as_json: bool
 
 
 def finish(board: BoardFile, space: Workspace, site: Path, ended: list[Ended], *, quiet: bool) -> int:
-    """Print the board and what each pass came to; 3 when a pass stays open."""
-    raise InputError("no board yet")
+    """Write the board, print it and what stays open; return 3 when a pass does."""
+    places = Places(board.path.parent, board.path, space.root)
+    built = build_and_write(places, site)
+    if not quiet:
+        click.echo(render_text(built, width=min(140, shutil.get_terminal_size((100, 24)).columns)), nl=False)
+    held = [end for end in ended if end.held is not None]
+    for end in held:
+        click.echo(f"not signed: {one_line(end.row)} pass {end.k}: {one_line(end.held or '')}", err=True)
+    if held:
+        click.echo(
+            "`ragassay run` asks again only what failed or is left; with --seal it signs what has ended as it is",
+            err=True,
+        )
+        return 3
+    if not quiet:
+        click.echo(f"pages:  {site / 'index.html'}\nverify: ragassay verify {space.runs}")
+    return 0
 
 
 def to_json_ended(ended: Ended) -> dict[str, Any]:

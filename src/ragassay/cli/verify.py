@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import click
 from ragassay.errors import InputError
 from ragassay.manifest import is_run_folder, load_public_key, read_run
 from ragassay.records import to_json
+from ragassay.site.safe import one_line
 from ragassay.verify import CODES, Policy, Report, severity, verify
 
 
@@ -38,6 +38,17 @@ def command(ctx: click.Context, paths: tuple[Path, ...], key: Path | None, stric
             click.echo("\n".join(_lines(folder, report, strict)) + "\n")
         click.echo("\n".join(_summary([report for _, report in reports], strict)))
     ctx.exit(0 if accepted else 1)
+
+
+def verify_paths(paths: Sequence[Path], *, key: Path) -> int:
+    """Check runs against a pinned key, print what was refused and one closing line; return 1 if any was, else 0."""
+    policy = Policy(key=load_public_key(key))
+    reports = [(folder, _report(folder, policy)) for folder in _folders(paths)]
+    for folder, report in reports:
+        if not report.ok(strict=False):
+            click.echo("\n".join(_lines(folder, report, strict=False)))
+    click.echo("\n".join(_summary([report for _, report in reports], strict=False)))
+    return 0 if all(report.ok(strict=False) for _, report in reports) else 1
 
 
 def _folders(paths: Iterable[Path]) -> list[Path]:
@@ -69,21 +80,21 @@ def _place(entry: tuple[Path, Report]) -> tuple[str, int, str]:
 def _lines(folder: Path, report: Report, strict: bool) -> list[str]:
     """Return the verdict on one run: what it claims to be, whose it is, and why it is refused."""
     verdict = "ok" if report.ok(strict) else "NO"
-    lines = [f"{verdict}  {plain(str(folder))}"]
+    lines = [f"{verdict}  {one_line(str(folder))}"]
     if report.run_id is not None:
         lines.append(
-            f"    {plain(report.row or '')}, pass {report.pass_k} of {report.pass_of}, {report.source_kind}, "
-            f"benchmark {plain(report.benchmark or '')}"
+            f"    {one_line(report.row or '')}, pass {report.pass_k} of {report.pass_of}, {report.source_kind}, "
+            f"benchmark {one_line(report.benchmark or '')}"
         )
-        lines.append(f"    {_score(report)}, {plain(report.metric or '')}")
+        lines.append(f"    {_score(report)}, {one_line(report.metric or '')}")
         trust = "the pinned key" if report.pinned and "KEY_UNKNOWN" not in report.codes else "not the key you trust yet"
         if "SIGNATURE_INVALID" in report.codes:
             trust = "signature NOT valid"
-        lines.append(f"    key {plain(report.fingerprint or '')} ({plain(report.signer_name or '')}; {trust})")
+        lines.append(f"    key {one_line(report.fingerprint or '')} ({one_line(report.signer_name or '')}; {trust})")
     failures = [f for f in report.findings if severity(f.code, strict=strict) == "fail"]
     for finding in failures:
-        place = f" [{plain(finding.where)}]" if finding.where else ""
-        lines.append(f"    fail  {finding.code}: {plain(finding.message)}{place}")
+        place = f" [{one_line(finding.where)}]" if finding.where else ""
+        lines.append(f"    fail  {finding.code}: {one_line(finding.message)}{place}")
     warned = sorted({f.code for f in report.findings} - {f.code for f in failures})
     if warned:
         lines.append(f"    warn  {', '.join(warned)}")
@@ -95,7 +106,7 @@ def _score(report: Report) -> str:
     scored = f"{counts.scored} of {counts.asked} scored" if counts else "counts unknown"
     if report.score is None:
         return f"no score, {scored}"
-    return f"score {plain(report.score.decimal)} ({report.score.num}/{report.score.den}), {scored}"
+    return f"score {one_line(report.score.decimal)} ({report.score.num}/{report.score.den}), {scored}"
 
 
 def _summary(reports: Sequence[Report], strict: bool) -> list[str]:
@@ -105,17 +116,7 @@ def _summary(reports: Sequence[Report], strict: bool) -> list[str]:
     lines = [f"{code}: {CODES[code].meaning}" for code in sorted(warned)]
     skipped = sorted({f"{item.check} ({item.why})" for report in reports for item in report.not_made})
     if skipped:
-        lines.append(f"Not checked: {plain('; '.join(skipped))}.")
+        lines.append(f"Not checked: {one_line('; '.join(skipped))}.")
     runs = "run" if len(reports) == 1 else "runs"
     how = "strictly verified" if strict else "verified"
     return [*lines, f"{accepted} of {len(reports)} {runs} {how}."]
-
-
-def plain(text: str) -> str:
-    """Return text of a run as one line that cannot steer a terminal: controls and invisible marks become <U+XXXX>."""
-    return "".join(f"<U+{ord(char):04X}>" if _steers(char) else char for char in text)
-
-
-def _steers(char: str) -> bool:
-    kind = unicodedata.category(char)
-    return kind[0] == "C" or kind in ("Zl", "Zp")

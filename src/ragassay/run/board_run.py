@@ -16,7 +16,7 @@ from ragassay.errors import InputError
 from ragassay.manifest import Signer, build_run
 from ragassay.plugins.weights import default_cache
 from ragassay.question import load_benchmark
-from ragassay.records import Benchmark, Config, Corpus, Outcome
+from ragassay.records import JSON, Benchmark, Config, Corpus, Outcome
 from ragassay.run import preflight
 from ragassay.run.board_file import BoardFile, RowTable
 from ragassay.run.build import Keys, Report, StackBuilder, make_chunker, make_endpoint, make_judge
@@ -100,7 +100,9 @@ def prepare(board: BoardFile, workspace: Workspace, keys: Keys, options: Options
     )
 
 
-def build_rows(prepared: Prepared, workspace: Workspace, options: Options, report: Report) -> list[Row]:
+def build_rows(
+    prepared: Prepared, workspace: Workspace, options: Options, report: Report, status: RunStatus
+) -> list[Row]:
     """Build every row's retriever and record its configuration."""
     builder = StackBuilder(
         prepared.corpus.chunks,
@@ -125,6 +127,7 @@ def build_rows(prepared: Prepared, workspace: Workspace, options: Options, repor
             judge=prepared.judge,
             template=template,
         )
+        status.notes += [f"{row.name}: {note}" for note in embedding_notes(config.measure.stack["describe"])]
         rows.append(
             Row(
                 name=row.name,
@@ -135,6 +138,18 @@ def build_rows(prepared: Prepared, workspace: Workspace, options: Options, repor
             )
         )
     return rows
+
+
+def embedding_notes(described: JSON) -> list[str]:
+    """Return, for every embedder inside a stack's description, how many chunks were longer than it reads."""
+    notes = []
+    for name, value in described.items():
+        if name == "truncated_chunks" and value:
+            notes.append(f"{value} chunks are longer than the embedder reads; it saw their beginning only")
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, dict):
+                notes += embedding_notes(part)
+    return list(dict.fromkeys(notes))
 
 
 def plan_passes(rows: Sequence[Row], benchmark: Benchmark, workspace: Workspace, options: Options) -> list[PassPlan]:

@@ -71,7 +71,8 @@ def _table(group: Group, plan: BoardPlan | None, current: Mapping[str, str], *, 
     compared = comparisons(_best_first(drawn), digest, pages)
     family = family_of(drawn, compared)
     lines = [_line(row, rows, family, digest, pages) for row in rows]
-    lines += _not_run(plan, {row.name for row in rows}) if main and plan else []
+    if main and plan:
+        lines = [_with_held(line, plan) for line in lines] + _not_run(plan, {row.name for row in rows})
     lines.sort(key=lambda line: (_place(line), line.rank or 0))
     pairs = tuple(pair(comparison, family, {row.key: row.name for row in rows}) for comparison in compared)
     questions = question_lines([row for row in rows if row.standing != "superseded"], benchmark)
@@ -140,6 +141,14 @@ def _end(rows: Sequence[RowRuns], role: str) -> RowRuns | None:
     return next((row for row in rows if row.role == role and row.drawn), None)
 
 
+def _with_held(line: BoardRow, plan: BoardPlan) -> BoardRow:
+    """Return a row with a warning for each of its passes that was begun and is not signed."""
+    held = next((row.held for row in plan.rows if row.name == line.name), None)
+    if held is None or line.standing == "superseded":
+        return line
+    return msgspec.structs.replace(line, warnings=(*line.warnings, held))
+
+
 def _not_run(plan: BoardPlan, measured: set[str]) -> list[BoardRow]:
     return [
         BoardRow(
@@ -149,9 +158,9 @@ def _not_run(plan: BoardPlan, measured: set[str]) -> list[BoardRow]:
             role=role_of(row.stack),
             stack=row.stack,
             standing="not_run",
-            reason=row.left_out or "not run yet",
+            reason=row.left_out or row.held or "not run yet",
             exposure=row.exposure,
-            warnings=(row.left_out or "not run yet",),
+            warnings=(row.left_out or row.held or "not run yet",),
         )
         for row in plan.rows
         if row.name not in measured

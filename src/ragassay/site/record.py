@@ -17,12 +17,17 @@ Cause: TypeAlias = Literal["correct", "not_retrieved", "not_used", "contradicted
 
 
 class PlannedRow(Record, frozen=True):
-    """One row of a board file; `key` is its row key where the stack was built, `left_out` why it was not run."""
+    """One row of a board file.
+
+    `key` is its row key where the stack was built, `left_out` why it was not run, `held` which of its passes were
+    begun and are not signed, and why.
+    """
 
     name: str
     stack: str
     key: str | None = None
     left_out: str | None = None
+    held: str | None = None
     exposure: str | None = None
 
 

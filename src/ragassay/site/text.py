@@ -75,11 +75,11 @@ def _notes(rows: Sequence[BoardRow]) -> dict[str, str]:
 def _scores(rows: Sequence[BoardRow], notes: dict[str, str], width: int) -> list[str]:
     reach_k = next((row.reach.k for row in rows if row.reach and row.role == "row"), None)
     head_reach = f"reach@{reach_k}" if reach_k else "reach"
-    name = min(22, max(12, *(len(row.name) for row in rows)))
-    drawn = width - name - 59
+    name = _name_width(rows, width - 78)
+    drawn = width - name - 58
     axis = "0" + " " * (drawn - 2) + "1"
     lines = [
-        f"{'rank':<8} {'row':<{name}} score {axis} {'gap':<14} {head_reach:>8} {'missing':>7} notes",
+        f"{'rank':<9} {'row':<{name}} score {axis} {'gap':<16} {head_reach:>8} {'missing':>7} notes",
     ]
     for previous, row in zip([None, *rows], rows, strict=False):
         if previous is not None and previous.standing == "ranked" != row.standing:
@@ -96,14 +96,14 @@ def _score(row: BoardRow, notes: dict[str, str], name: int, drawn: int, reach_k:
     missing = f"{row.missing.total}/{row.missing.asked}" if row.missing.total else UNKNOWN
     letters = " ".join(notes[warning] for warning in row.warnings)
     cells = [
-        fitted(_rank(row), 8),
+        fitted(_rank(row), 9),
         fitted(row.name, name),
         f"{exact(row.score):>5}",
         bar(row.score.decimal if row.score else None, low, high, drawn),
-        f"{gap:<14}",
+        fitted(gap, 16),
         f"{reach:>8}",
         f"{missing:>7}",
-        letters,
+        fitted(letters, 6),
     ]
     return " ".join(cells)
 
@@ -129,9 +129,14 @@ def _costs(rows: Sequence[BoardRow], width: int) -> list[str]:
     measured = [row for row in rows if row.passes]
     if not measured:
         return []
-    name = min(max(12, *(len(row.name) for row in rows)), width - 84)
-    heads = [_cost_cells(name, [""] + [line for line, _ in COSTS]), _cost_cells(name, [""] + [low for _, low in COSTS])]
-    return [*heads, *(_cost_cells(name, [row.name, *_cost(row)]) for row in measured)]
+    name = _name_width(rows, width - sum(COST_WIDTHS) - len(COST_WIDTHS))
+    lines = [("", *(upper for upper, _ in COSTS)), ("", *(lower for _, lower in COSTS))]
+    return [_cost_cells(line, name, width) for line in [*lines, *((row.name, *_cost(row)) for row in measured)]]
+
+
+def _name_width(rows: Sequence[BoardRow], room: int) -> int:
+    """Return the cells that names get: what the longest takes, at most `room`, never under 12."""
+    return max(12, min(room, max(len(row.name) for row in rows)))
 
 
 COSTS = (
@@ -149,10 +154,14 @@ COSTS = (
 COST_WIDTHS = (10, 9, 6, 5, 11, 11, 7, 9, 8)
 
 
-def _cost_cells(name: int, cells: Sequence[str]) -> str:
-    return " ".join(
-        [fitted(cells[0], name), *(f"{cell:>{size}}" for cell, size in zip(cells[1:], COST_WIDTHS, strict=True))]
-    )
+def _cost_cells(cells: Sequence[str], name: int, width: int) -> str:
+    """Return one line; columns that do not fit are left out from the right (--json holds all)."""
+    line = fitted(cells[0], name)
+    for cell, size in zip(cells[1:], COST_WIDTHS, strict=True):
+        if len(line) + 1 + size > width:
+            break
+        line += f" {cell:>{size}}"
+    return line
 
 
 def _cost(row: BoardRow) -> list[str]:

@@ -80,11 +80,11 @@ class Lab:
     ) -> dict[tuple[str, int], Ended]:
         """Run the board; return how each pass ended by row and number."""
         options = options or Options()
+        self.status = RunStatus()
         board = load_board(self.folder / "board.toml")
         prepared = prepare(board, self.space, keys or {}, options, silent)
-        rows = build_rows(prepared, self.space, options, silent)
+        rows = build_rows(prepared, self.space, options, silent, self.status)
         plans = plan_passes(rows, prepared.benchmark, self.space, options)
-        self.status = RunStatus()
         ended = await run_passes(prepared, rows, plans, self.space, signer=SIGNER, options=options, status=self.status)
         for one in rows:
             one.retriever.close()

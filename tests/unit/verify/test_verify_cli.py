@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ragassay.cli import root
-from ragassay.cli.verify import plain
+from ragassay.site.safe import one_line
 from ragassay.manifest import load_key
 from ragassay.testing.signed_run import OpenedRun, public_signer, resigned, signed_run
 
@@ -150,8 +150,8 @@ def test_hostile_text_cannot_steer_the_terminal_as_json(tmp_path: Path) -> None:
 
 def test_plain_keeps_ordinary_text() -> None:
     """Letters of any script and emoji stay as they are."""
-    assert plain("ordinary ünïcødé 漢字 😀 …") == "ordinary ünïcødé 漢字 😀 …"
-    assert plain("a\x00b\u200dc\x9bd") == "a<U+0000>b<U+200D>c<U+009B>d"
+    assert one_line("ordinary ünïcødé 漢字 😀 …") == "ordinary ünïcødé 漢字 😀 …"
+    assert one_line("a\x00b\u200dc\x9bd\ud800") == "a[U+0000]b[U+200D]c[U+009B]d[U+D800]"
 
 
 def test_keys_init_makes_one_key_once(tmp_path: Path) -> None:

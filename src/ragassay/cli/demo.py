@@ -1,0 +1,47 @@
+"""`ragassay demo`: run the bundled board, verify every run that it made, show the board."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+import ragassay
+from ragassay.errors import InputError
+
+BOARDS = {"reader": "board.toml", "smollm2": "board-smollm2.toml"}
+
+
+@click.command("demo")
+@click.option("--model", type=click.Choice(sorted(BOARDS)), default="reader", show_default=True)
+@click.option("--workspace", type=click.Path(path_type=Path), default=".ragassay", show_default=True)
+@click.option("--site", type=click.Path(path_type=Path), default="site", show_default=True)
+def command(model: str, workspace: Path, site: Path) -> int:
+    """Run the bundled board of real documentation: no key, no server; then verify every run that it made."""
+    from ragassay.cli.init import ensure_key
+    from ragassay.cli.models import weights_cache
+    from ragassay.cli.run import execute, finish
+    from ragassay.cli.verify import verify_paths
+    from ragassay.run.board_file import load_board
+    from ragassay.run.board_run import Options
+    from ragassay.run.workspace import Workspace
+
+    board = load_board(bundled() / BOARDS[model])
+    space = Workspace(workspace)
+    space.prepare()
+    ensure_key(space.keys)
+    subset = 12 if model == "smollm2" else None
+    ended = execute(board, space, Options(subset=subset, weights_cache=weights_cache()))
+    signed = [space.runs / end.run_id for end in ended if end.held is None]
+    refused = verify_paths(signed, key=space.keys / "run.pub.json")
+    click.echo()
+    return finish(board, space, site, ended, quiet=False) or refused
+
+
+def bundled() -> Path:
+    """Return the folder of the bundled board: inside the package, or in a checkout beside it."""
+    package = Path(ragassay.__file__).parent
+    for folder in (package / "bundled", package.parents[1] / "examples" / "bundled"):
+        if (folder / "board.toml").is_file():
+            return folder
+    raise InputError("the bundled board is not part of this installation; install ragassay from its package")

@@ -1,0 +1,31 @@
+"""Passes that were begun and are not signed, as a board must show them; reads journals and takes no lock."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import msgspec
+
+from ragassay.run.journal import Entry
+from ragassay.run.plan import PassPlan, open_passes
+from ragassay.run.state import replay
+from ragassay.run.workspace import Workspace
+
+
+def held_passes(workspace: Workspace) -> dict[str, str]:
+    """Return, by row name, which passes are open and what failed in them."""
+    notes: dict[str, list[str]] = {}
+    for plan in open_passes(workspace):
+        notes.setdefault(plan.row, []).append(_note(workspace, plan))
+    return {row: "; ".join(lines) for row, lines in notes.items()}
+
+
+def _note(workspace: Workspace, plan: PassPlan) -> str:
+    path = workspace.pass_folder(plan.row, plan.run_id) / "journal.jsonl"
+    lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+    states = replay(msgspec.json.decode(line, type=Entry) for line in lines)
+    failed = Counter(state.failed[0] for state in states.values() if state.failed)
+    total = plan.config.measure.benchmark["items"]
+    done = sum(1 for state in states.values() if state.replies and not state.failed)
+    text = f"pass {plan.k} of {plan.of} is not signed: {done} of {total} questions judged"
+    return text + "".join(f", {count} {status}" for status, count in sorted(failed.items()))
