@@ -14,14 +14,13 @@ import tarfile
 import zlib
 from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from ragassay.corpus import names
 from ragassay.corpus.found import Entry, Found, LeftOut, Limits, too_large
 from ragassay.errors import InputError
 
 _BLOCK = 512
-_OPENERS = ((b"\x1f\x8b", gzip.open), (b"BZh", bz2.open), (b"\xfd7zXZ\x00", lzma.open))
 _BROKEN = (tarfile.TarError, EOFError, OSError, lzma.LZMAError, zlib.error, ValueError, OverflowError)
 _UNKNOWN_MAGIC = {b"\x28\xb5\x2f\xfd": "Zstandard", b"PK\x03\x04": "ZIP"}
 
@@ -37,7 +36,8 @@ def find(path: Path, limits: Limits) -> Found:
         stream = _Stream(_inflated(file, path), limits.total_bytes, path)
         members = _Members(limits)
         try:
-            with tarfile.open(fileobj=stream, mode="r|", bufsize=_BLOCK, encoding="utf-8") as tar:
+            readable = cast("IO[bytes]", stream)
+            with tarfile.open(fileobj=readable, mode="r|", bufsize=_BLOCK, encoding="utf-8") as tar:
                 for member in tar:
                     members.take(tar, member)
         except _BROKEN as error:
@@ -53,11 +53,11 @@ def _inflated(file: IO[bytes], path: Path) -> IO[bytes]:
     for start, name in _UNKNOWN_MAGIC.items():
         if magic.startswith(start):
             raise InputError(f"{path} is a {name} file; repack it as .tar, .tar.gz, .tar.bz2 or .tar.xz")
-    for start, opener in _OPENERS:
-        if magic.startswith(start):
-            opened: IO[bytes] = opener(file, "rb")  # type: ignore[operator]
-            return opened
-    return file
+    if magic.startswith(b"\x1f\x8b"):
+        return cast("IO[bytes]", gzip.GzipFile(fileobj=file))
+    if magic.startswith(b"BZh"):
+        return bz2.BZ2File(file)
+    return cast("IO[bytes]", lzma.LZMAFile(file)) if magic.startswith(b"\xfd7zXZ\x00") else file
 
 
 class _Stream:
@@ -130,7 +130,7 @@ def _plain(name: str) -> str:
 
 
 def _unsafe(name: str) -> bool:
-    return name.startswith("/") or ".." in name.split("/") or not _plain(name).strip("/") and name not in (".", "./")
+    return name.startswith("/") or ".." in name.split("/") or not (_plain(name) or name == ".")
 
 
 def _kind(member: tarfile.TarInfo) -> str | None:

@@ -6,7 +6,7 @@ import msgspec
 
 from ragassay import canon
 from ragassay.corpus import decode, front_matter, names
-from ragassay.errors import InputError, PluginError
+from ragassay.errors import PluginError
 from ragassay.records import Page
 
 EXTRACTOR = "blocks/1"

@@ -6,7 +6,7 @@ import re
 
 _FENCES = {"---": re.compile(r"[\w\"'.$@/-][^:\n]*:(\s|$)"), "+++": re.compile(r"[\w\"'.-]+[^=\n]*=|\[")}
 _CLOSING = {"---": ("---", "..."), "+++": ("+++",)}
-_TITLE = re.compile(r"""^title\s*[:=]\s*(?P<quote>["']?)(?P<title>.+?)(?P=quote)\s*$""", re.M)
+_TITLE = re.compile(r"""title\s*[:=]\s*(?P<quote>["']?)(?P<title>.+?)(?P=quote)\s*""")
 
 
 def split(text: str) -> tuple[str, str]:
@@ -37,5 +37,7 @@ def split(text: str) -> tuple[str, str]:
 
 def title(block: str) -> str | None:
     """Return the value of the `title` key of a front matter block, None without one."""
-    found = _TITLE.search(block)
-    return found.group("title").strip() or None if found else None
+    for line in block.split("\n"):
+        if found := _TITLE.fullmatch(line[:500]):
+            return found.group("title").strip() or None
+    return None

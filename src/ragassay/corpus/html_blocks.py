@@ -14,8 +14,10 @@ from ragassay.corpus.layout import Gap, Layout
 from ragassay.errors import InputError
 
 _DROPPED = frozenset(
-    "script style template noscript nav head svg iframe button select textarea dialog canvas audio video "
-    "annotation annotation-xml".split()
+    (
+        *("script", "style", "template", "noscript", "nav", "head", "svg", "iframe", "button", "select", "textarea"),
+        *("dialog", "canvas", "audio", "video", "annotation", "annotation-xml"),
+    )
 )
 _DROPPED_ROLES = frozenset(("navigation", "banner", "contentinfo", "search"))
 _DROPPED_CLASSES = frozenset(("navheader", "navfooter", "headerlink", "hash-link", "linenos"))
@@ -28,8 +30,11 @@ _KEPT_INSIDE = {
 _ADMONITIONS = frozenset(("note", "tip", "important", "warning", "caution", "admonition"))
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _BLOCKS = frozenset(
-    "address article aside blockquote body caption center details dir div dl fieldset figcaption figure footer form "
-    "header hgroup hr html legend main menu ol p pre section summary table ul".split()
+    (
+        *("address", "article", "aside", "blockquote", "body", "caption", "center", "details", "dir", "div", "dl"),
+        *("fieldset", "figcaption", "figure", "footer", "form", "header", "hgroup", "hr", "html", "legend", "main"),
+        *("menu", "ol", "p", "pre", "section", "summary", "table", "ul"),
+    )
 )
 _ROWS = frozenset(("tr", "thead", "tbody", "tfoot", "br"))
 _CELLS = frozenset(("td", "th"))
@@ -76,10 +81,16 @@ def _main(root: etree._Element) -> etree._Element:
     """Return the one `<main>` (or role main), else the one `<article>`, when it has text; else the whole page."""
     mains = [element for element in root.iter() if element.tag == "main" or element.get("role") == "main"]
     for found in (mains, list(root.iter("article"))):
-        outer = [element for element in found if not any(parent in found for parent in element.iterancestors())]
+        outer = _outermost(found)
         if len(outer) == 1 and any(str(piece).strip() for piece in outer[0].itertext()):
             return outer[0]
     return root
+
+
+def _outermost(found: list[etree._Element]) -> list[etree._Element]:
+    """Return the elements of `found` that stand in no other one of it."""
+    known = set(found)
+    return [element for element in found if known.isdisjoint(element.iterancestors())]
 
 
 def _classes(element: etree._Element | None) -> frozenset[str]:
@@ -111,17 +122,18 @@ class _Walk:
         walk = etree.iterwalk(root, events=("start", "end"))
         dropped: etree._Element | None = None
         for event, element in walk:
+            tag = str(element.tag)
             if event == "start" and element is not root and _is_dropped(element):
                 dropped = element
                 walk.skip_subtree()
                 continue
             if event == "start":
-                self._start(element, str(element.tag))
+                self._start(element, tag)
                 self._text(element.text)
                 continue
             if element is not dropped:
-                self._end(element, str(element.tag))
-            elif element.tag in _BLOCKS or element.tag == "nav":
+                self._end(element, tag)
+            elif tag in _BLOCKS or tag == "nav":
                 self._gap(Gap.BLOCK)
             if element is not root:
                 self._text(element.tail)

@@ -1,4 +1,4 @@
-"""A corpus on disk: `<folder>/<digest>/` with pages.jsonl, chunks.jsonl and corpus.json, written whole or not at all."""
+"""A corpus on disk: `<folder>/<digest>/` with its three files, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def store_corpus(corpus: Corpus, folder: Path) -> Path:
     pages, chunks = _lines(corpus.pages), _lines(corpus.chunks)
     described = _summary(corpus, pages, chunks)
     files = {"pages.jsonl": pages, "chunks.jsonl": chunks, "corpus.json": canon.canonical(described) + b"\n"}
-    target = folder / described["digest"]
+    target = folder / corpus.digest()
     try:
         if not _holds(target, files):
             _place(target, files)

@@ -36,17 +36,19 @@ class HeadingChunker:
         return {"kind": "heading", "version": 1, **self._params, "tokens": spans.TOKENS}
 
     def _sections(self, firsts: Sequence[int], end: int) -> list[tuple[int, int]]:
-        """Return sections as token spans; one below `min_tokens` joins the next (the last one: the one before)."""
+        """Return sections as token spans; one below `min_tokens` joins the next (the last one: the one before).
+
+        What is joined may be longer than `max_tokens`: it is cut like any long section.
+        """
         small, cap = self._params["min_tokens"], self._params["max_tokens"]
         edges = [first for first in firsts if first < end]
         joined: list[tuple[int, int]] = []
         for first, last in zip(edges, [*edges[1:], end], strict=True):
-            if joined and last - joined[-1][0] <= cap:
-                before = joined[-1][1] - joined[-1][0]
-                if before < small or (last == end and last - first < small):
-                    joined[-1] = (joined[-1][0], last)
-                    continue
-            joined.append((first, last))
+            fits = bool(joined) and last - joined[-1][0] <= cap
+            if joined and (joined[-1][1] - joined[-1][0] < small or (fits and last == end and last - first < small)):
+                joined[-1] = (joined[-1][0], last)
+            else:
+                joined.append((first, last))
         return joined
 
     def _capped(self, first: int, end: int, places: Places) -> Iterator[tuple[int, int]]:

@@ -27,7 +27,7 @@ class Places:
         self._lines = _numbers(lines, starts)
 
     def cut(self, lowest: int, target: int, highest: int) -> tuple[int, bool]:
-        """Return the best cut in [lowest, highest], the nearest to `target` of its kind, and whether it ends a sentence.
+        """Return the best cut in [lowest, highest], nearest to `target` in its kind, and whether a sentence ends there.
 
         Without any it is `target` itself.
         """

@@ -17,10 +17,13 @@ TOKENS = r"\w+|[^\w\s]"
 _TOKEN = re.compile(TOKENS)
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
 _SENTENCE_END = re.compile(
-    r"""[.!?…]+["'”’»)\]*_`]*(?P<gap>\s+)(?=[^\s\W]|["'“‘«(\[*_`#<:-])|[。！？]["”’」』）]*\s*"""
+    r"""[.!?…]{1,8}["'”’»)\]*_`]{0,8}(?P<gap>\s+)(?=[^\s\W]|["'“‘«(\[*_`#<:-])|[。！？]["”’」』）]{0,8}\s*"""
 )
 _NO_END = frozenset(
-    "e.g. i.e. cf. vs. etc. al. approx. resp. incl. no. nos. fig. sec. eq. mr. mrs. ms. dr. st. a.m. p.m. z.b. d.h.".split()
+    (
+        *("e.g.", "i.e.", "cf.", "vs.", "etc.", "al.", "approx.", "resp.", "incl.", "no.", "nos.", "fig.", "sec."),
+        *("eq.", "mr.", "mrs.", "ms.", "dr.", "st.", "a.m.", "p.m."),
+    )
 )
 
 
@@ -44,9 +47,8 @@ def _ends(text: str, found: re.Match[str]) -> bool:
         return found.end() < len(text)
     if text[found.end()].islower():
         return False
-    before = text.rfind(" ", max(0, found.start() - 12), found.start()) + 1
-    word = text[max(before, found.start() - 12) : found.start() + 1].lower().lstrip("(\n")
-    return word not in _NO_END
+    word = text[max(0, found.start() - 12) : found.start() + 1].split()[-1]
+    return word.lower().lstrip("([") not in _NO_END
 
 
 def line_starts(text: str) -> list[int]:

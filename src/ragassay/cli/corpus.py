@@ -1,0 +1,157 @@
+"""`ragassay corpus`: build the corpus and say what is in it and what was left out."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from ragassay import plugins
+from ragassay.errors import InputError
+from ragassay.records import JSON, Corpus
+from ragassay.seams import Chunker, Progress
+
+SHOWN = 20
+PLAIN_EVERY_S = 5.0
+
+
+@click.group()
+def command() -> None:
+    """Build and inspect the corpus."""
+
+
+@command.command("build")
+@click.argument("source", required=False, type=click.Path(path_type=Path), metavar="[SOURCE|BOARD]")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for <digest>/ [default: .ragassay/corpus beside the board, for a SOURCE in the current folder].",
+)
+@click.option("--chunker", "kind", metavar="KIND", help="Chunker instead of the board's [default: heading].")
+@click.option("--param", "params", multiple=True, metavar="K=V", help="A parameter of the chunker; may be repeated.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def build(source: Path | None, out: Path | None, kind: str | None, params: tuple[str, ...], as_json: bool) -> int:
+    """Read documentation, split it, and store it under its digest.
+
+    SOURCE is a folder, a .tar archive or one page; BOARD is a board.toml, whose [corpus] table names path and
+    chunker. Without an argument it is ./board.toml.
+    """
+    from ragassay.corpus import read_corpus, store_corpus, summary
+
+    path, entry, workspace = _plan(source or Path("board.toml"))
+    chunker = _chunker(_override(entry, kind, params))
+    with _shown() as progress:
+        corpus = read_corpus(path, chunker, progress=progress)
+    folder = store_corpus(corpus, out or workspace / "corpus")
+    if as_json:
+        click.echo(msgspec.json.encode({**summary(corpus), "folder": str(folder)}).decode())
+    else:
+        for line in _lines(corpus, folder):
+            click.echo(line)
+    return 0
+
+
+def _plan(given: Path) -> tuple[Path, JSON, Path]:
+    """Return the source, the chunker's table and the workspace folder."""
+    if given.suffix.lower() != ".toml":
+        return given, {"kind": "heading"}, Path(".ragassay")
+    try:
+        board = tomllib.loads(given.read_bytes().decode("utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{given} does not exist; name a folder of documentation, or run `ragassay init`") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"{given} cannot be read as TOML: {error}") from error
+    table = board.get("corpus")
+    path = table.get("path") if isinstance(table, dict) else None
+    if not isinstance(table, dict) or not isinstance(path, str) or not path:
+        raise InputError(f"{given}: [corpus] needs a `path`, the folder or archive of the documentation")
+    entry = table.get("chunker", {"kind": "heading"})
+    if not isinstance(entry, dict) or not isinstance(entry.get("kind"), str):
+        raise InputError(f"{given}: corpus.chunker needs a `kind`, for example {{ kind = 'heading' }}")
+    return given.parent / path, entry, given.parent / ".ragassay"
+
+
+def _override(entry: JSON, kind: str | None, params: tuple[str, ...]) -> JSON:
+    chosen = dict(entry) if kind in (None, entry["kind"]) else {"kind": kind}
+    broken = [param for param in params if not param.partition("=")[0].strip() or "=" not in param]
+    if broken:
+        raise InputError("each --param is NAME=VALUE, for example max_tokens=128", map(repr, broken))
+    for param in params:
+        name, _, value = param.partition("=")
+        chosen[name.strip()] = _value(value.strip())
+    return chosen
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _chunker(entry: JSON) -> Chunker:
+    made: Chunker = plugins.load("chunkers", entry["kind"])(**{k: v for k, v in entry.items() if k != "kind"})
+    return made
+
+
+def _lines(corpus: Corpus, folder: Path) -> Iterator[str]:
+    source = corpus.source
+    empty, left = source["emptyPages"], source["leftOut"]
+    params = ", ".join(f"{k} {v}" for k, v in corpus.chunker.items() if k not in ("kind", "version", "tokens"))
+    kind = corpus.chunker.get("kind", "?")
+    yield f"pages     {len(corpus.pages):,}" + (f", {len(empty):,} of them without text (no chunks)" if empty else "")
+    yield f"chunks    {len(corpus.chunks):,} ({kind}" + (f": {params})" if params else ")")
+    yield from _done(source)
+    yield f"left out  {len(left):,} of {source['seen']:,}"
+    yield from (f"  {one['path']}: {one['reason']}" for one in left[:SHOWN])
+    if len(left) > SHOWN:
+        yield f"  … and {len(left) - SHOWN:,} more, all listed in corpus.json"
+    yield f"digest    {corpus.digest()}"
+    yield f"stored in {folder}"
+
+
+def _done(source: JSON) -> Iterator[str]:
+    """Yield what was changed on the way from bytes to text, where anything was."""
+    for field, what in (
+        ("frontMatterDropped", "front matter dropped"),
+        ("lineEndsNormalised", "CRLF or CR line ends written as LF"),
+        ("byteOrderMarkDropped", "byte order mark dropped"),
+        ("otherCharsets", "decoded from a declared charset other than UTF-8"),
+    ):
+        if source[field]:
+            yield f"          {what}: {len(source[field]):,} pages"
+
+
+@contextlib.contextmanager
+def _shown() -> Iterator[Progress]:
+    """Show a bar on a terminal, elsewhere a plain line every few seconds; nothing for what takes no time."""
+    if not sys.stderr.isatty():
+        yield _plain()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task("pages", total=None)
+        yield lambda done, total: bars.update(task, completed=done, total=total)
+
+
+def _plain() -> Progress:
+    last = time.monotonic()
+
+    def progress(done: int, total: int) -> None:
+        nonlocal last
+        if (now := time.monotonic()) - last >= PLAIN_EVERY_S:
+            last = now
+            click.echo(f"  pages: {done:,}/{total:,}", err=True)
+
+    return progress
