@@ -9,7 +9,7 @@ from rich.cells import cell_len, set_cell_size
 STEERING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
-"""C0 and C1 controls but tab and line feed, zero-width, bidirectional and tag characters, line separators, surrogates."""
+"""C0 and C1 controls but tab and line feed, zero-width, bidirectional and tag characters, line breaks, surrogates."""
 
 
 def visible(text: str) -> str:

@@ -10,6 +10,7 @@ from ragassay import canon
 from ragassay.manifest import Signer, build_run
 from ragassay.records import (
     Answer,
+    AnswerKind,
     Benchmark,
     Circumstance,
     Claim,
@@ -98,6 +99,7 @@ def outcome(
     k: int = 5,
     at: int = START,
     text: str | None = None,
+    answer_kind: AnswerKind | None = "answer",
 ) -> Outcome:
     """Return one question ended: grade is supports, hedges, contradicts, omits or a class of missing."""
     if grade == "retrieval_failed":
@@ -143,7 +145,7 @@ def outcome(
     )
     contradicted = grade == "contradicts" and any(c.central for c in asked.claims)
     score = {"supports": 100, "hedges": 50, "contradicts": 0, "omits": 0}[grade]
-    verdict = Verdict(claims=claims, central_contradicted=contradicted, answer_kind="answer")
+    verdict = Verdict(claims=claims, central_contradicted=contradicted, answer_kind=answer_kind)
     ended: Status = "retrieval_empty" if retrieval == "empty" else "ok"
     return Outcome(**common, status=ended, score=score, answer=answer, verdict=verdict)  # type: ignore[arg-type]
 
@@ -214,6 +216,11 @@ def every(*numbers: int) -> Callable[[int], bool]:
 def losing(lost: Callable[[int], bool], grade: str = "omits") -> Grades:
     """Return grades that support every claim except on the lost questions; one of seven wobbles between passes."""
     return lambda n, k: grade if lost(n) else ("hedges" if n % 7 == k % 7 else "supports")
+
+
+def losing_first(lost: int) -> Grades:
+    """Return grades that omit every claim of the first `lost` questions and support all others."""
+    return lambda n, _: "omits" if n <= lost else "supports"
 
 
 def small_board(workspace: Path, bench: Benchmark | None = None, **changes: Any) -> Benchmark:
