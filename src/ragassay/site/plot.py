@@ -79,7 +79,7 @@ def axis(rows: Sequence[BoardRow]) -> Axis:
     return Axis(control=line("control"), oracle=line("oracle"), band=band)
 
 
-def dots(pair: Pair, width: int = 720, height: int = 240, margin: int = 12) -> list[Dot]:
+def dots(pair: Pair, width: int = 480, height: int = 240, margin: int = 12) -> list[Dot]:
     """Return the questions of a pair from the largest difference against the first row to the largest for it."""
     ordered = sorted(pair.differences.items(), key=lambda item: (Decimal(item[1]), item[0]))
     step = Decimal(width - 2 * margin) / max(1, len(ordered))
