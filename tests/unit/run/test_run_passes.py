@@ -13,8 +13,9 @@ from run_lab import Lab, register
 
 from ragassay.errors import InputError
 from ragassay.manifest import decode_run, read_run
-from ragassay.records import Hit, Secret
+from ragassay.records import Hit, Outcome, Question, Secret
 from ragassay.run.board_run import Options
+from ragassay.run.passes import PassRun
 from ragassay.testing import chat_replies
 from ragassay.testing.chat_server import ChatServer
 from ragassay.verify import Policy, verify
@@ -332,14 +333,30 @@ def test_a_subset_is_a_benchmark_of_its_own(lab: Lab) -> None:
     assert all(one == ids[0] and len(one) == 4 for one in ids)
 
 
-def test_rows_are_interleaved_question_by_question(lab: Lab) -> None:
-    """All rows of a question are asked side by side, so that drift hits them alike."""
-    server = ChatServer(chat_replies.echo)
-    lab.with_server(server, answer="limits = { concurrency = 1 }", head="passes = 2")
-    asked = [request["messages"][-1]["content"] for request in server.requests]
-    assert all(asked[n] == asked[n + 1] for n in range(0, len(asked), 2))
-    assert asked[:20] != asked[20:]
-    assert sorted(asked[:20]) == sorted(asked[20:])
+def test_rows_are_interleaved_question_by_question(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All rows of a question are begun side by side, pass by pass, in an order that only the seed decides."""
+    begun: list[tuple[int, str, str]] = []
+    ask = PassRun.ask
+
+    async def noted(run: PassRun, question: Question) -> Outcome:
+        begun.append((run.k, question.id, run.row.name))
+        return await ask(run, question)
+
+    monkeypatch.setattr(PassRun, "ask", noted)
+    lab.write(head="passes = 2\nseed = 3")
+    lab.run()
+    first = list(begun)
+    begun.clear()
+    assert all({first[n][2], first[n + 1][2]} == {"no-retrieval", "row"} for n in range(0, 40, 2))
+    assert all(first[n][:2] == first[n + 1][:2] for n in range(0, 40, 2))
+    assert [k for k, _, _ in first] == [1] * 20 + [2] * 20
+    assert [q for _, q, _ in first[:20]] != [q for _, q, _ in first[20:]]
+    lab.run(Options(new=True))
+    assert begun == first
+    begun.clear()
+    lab.write(head="passes = 2\nseed = 4")
+    lab.run(Options(new=True))
+    assert begun != first
 
 
 def test_the_default_messages_hold_nothing_of_ours(lab: Lab) -> None:
