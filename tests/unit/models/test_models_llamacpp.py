@@ -138,7 +138,7 @@ def test_the_description_names_what_can_change_an_answer(gguf_file: Path) -> Non
     """Weights by digest, parameters, template and engine: known before anything is loaded."""
     described = LlamaCpp(id="smollm2-135m", params={"max_tokens": 96}).describe()
     assert described["weights"]["sha256"] == weights.WEIGHTS["smollm2-135m"][0].sha256
-    assert described["params"] == {"max_tokens": 96, "n_ctx": 8192, "seed": 0, "temperature": "0", "threads": 2}
+    assert described["params"] == {"max_tokens": 96, "n_ctx": 8192, "seed": 0, "temperature": "0", "threads": 1}
     assert described["chat_template"]["name"] == "chatml/1"
     assert described["engine"].startswith("xllamacpp ")
 

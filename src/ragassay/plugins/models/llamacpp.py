@@ -27,7 +27,7 @@ from ragassay.records import JSON, Message, Reply, Usage
 A = TypeVar("A")
 T = TypeVar("T")
 
-DEFAULTS: Mapping[str, Any] = {"max_tokens": 512, "n_ctx": 8192, "seed": 0, "temperature": 0, "threads": 2}
+DEFAULTS: Mapping[str, Any] = {"max_tokens": 512, "n_ctx": 8192, "seed": 0, "temperature": 0, "threads": 1}
 """The parameters and their defaults; `chat_template` (Jinja text) may be given besides."""
 
 _LOADING = ("chat_template", "n_ctx", "threads")
