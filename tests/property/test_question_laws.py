@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from ragassay import canon, fold
 from ragassay.errors import InputError
-from ragassay.question import match_evidence, parse_benchmark
 from ragassay.occurrence import Searched, said
+from ragassay.question import match_evidence, parse_benchmark
 from ragassay.records import Benchmark, Claim, Page, Provenance, Question
 
 MARKED = "aAé e\u0301 \u00a0\n\t’‘'\"“”-–—\u00ad\u200b\ufeffﬁﬃ0123²\u2009가\u1100\u1161שא😀"

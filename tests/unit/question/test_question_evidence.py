@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.question import EvidenceFinding, evidence_chunks, evidence_gone, match_evidence
 from ragassay.occurrence import inside_word
+from ragassay.question import EvidenceFinding, evidence_chunks, evidence_gone, match_evidence
 from ragassay.records import Benchmark, Chunk, Claim, Corpus, Page, Question
 
 VECTORS = Path(__file__).resolve().parents[2] / "vectors"

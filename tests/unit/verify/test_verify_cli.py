@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ragassay.cli import root
-from ragassay.site.safe import one_line
 from ragassay.manifest import load_key
+from ragassay.site.safe import one_line
 from ragassay.testing.signed_run import OpenedRun, public_signer, resigned, signed_run
 
 
