@@ -126,7 +126,8 @@ def _done(source: JSON) -> Iterator[str]:
         ("otherCharsets", "decoded from a declared charset other than UTF-8"),
     ):
         if source[field]:
-            yield f"          {what}: {len(source[field]):,} pages"
+            count = len(source[field])
+            yield f"          {what}: {count:,} page{'s' if count > 1 else ''}"
 
 
 @contextlib.contextmanager

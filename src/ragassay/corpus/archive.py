@@ -21,6 +21,7 @@ from ragassay.corpus.found import Entry, Found, LeftOut, Limits, too_large
 from ragassay.errors import InputError
 
 _BLOCK = 512
+_DRAIN = 64 * 1024
 _BROKEN = (tarfile.TarError, EOFError, OSError, lzma.LZMAError, zlib.error, ValueError, OverflowError)
 _UNKNOWN_MAGIC = {b"\x28\xb5\x2f\xfd": "Zstandard", b"PK\x03\x04": "ZIP"}
 
@@ -40,10 +41,13 @@ def find(path: Path, limits: Limits) -> Found:
             with tarfile.open(fileobj=readable, mode="r|", bufsize=_BLOCK, encoding="utf-8") as tar:
                 for member in tar:
                     members.take(tar, member)
+            ended, more = stream.last == bytes(_BLOCK), stream.drained()
         except _BROKEN as error:
             raise InputError(f"{path} cannot be read as a tar archive: {error}") from error
-    if stream.last != bytes(_BLOCK):
+    if not ended:
         raise InputError(f"{path} ends without its end-of-archive mark: it is truncated or damaged; fetch it again")
+    if more:
+        raise InputError(f"{path} holds more data after its end-of-archive mark; repack it as one archive")
     return members.found(origin)
 
 
@@ -77,6 +81,13 @@ class _Stream:
         if self._left < 0:
             raise InputError(f"{self._path} inflates to more than the {self._cap:,} bytes allowed in total")
         return self.last
+
+    def drained(self) -> bool:
+        """Read to the end, so that the compressed checksum is compared; return whether any byte was not zero."""
+        found = False
+        while piece := self.read(_DRAIN):
+            found = found or any(piece)
+        return found
 
 
 class _Members:
