@@ -13,18 +13,19 @@ from ragassay.site.record import Cause, Cell, QuestionLine
 from ragassay.site.window import RowRuns
 
 
-def cause_of(row: OutputRow, question: Question) -> Cause:
+def cause_of(row: OutputRow, question: Question, *, oracle: bool = False) -> Cause:
     """Say where an answer was lost, earliest stage first.
 
     Without a score: unjudged. Fully right: correct. Evidence known and not delivered (the control delivers nothing):
     not retrieved. A contradicted claim: contradicted. Evidence delivered: retrieved, not used. Otherwise unexplained.
+    An `oracle` is given its evidence by construction, also where chunking split it so that no one text holds it.
     """
     if row.score is None:
         return "unjudged"
     if row.score == 100:
         return "correct"
     found = delivered_ranks(row, question.evidence)
-    if found.state == "missing" or (row.retrieval == "off" and question.evidence):
+    if (found.state == "missing" and not oracle) or (row.retrieval == "off" and question.evidence):
         return "not_retrieved"
     if any(claim.verdict == "CONTRADICTS" for claim in row.claims):
         return "contradicted"
@@ -45,7 +46,7 @@ def question_lines(rows: Sequence[RowRuns], benchmark: Benchmark) -> tuple[Quest
                 row=row.key,
                 mean=_text(means[row.key].get(question.id)),
                 scored=scored[row.key].get(question.id, 0),
-                cause=cause_of(shown[row.key][question.id], question),
+                cause=cause_of(shown[row.key][question.id], question, oracle=row.role == "oracle"),
             )
             for row in drawn
         )

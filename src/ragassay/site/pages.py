@@ -187,7 +187,7 @@ def _question_pages(
             Entry(
                 name=row.name,
                 anchor=paths.anchors[row.key],
-                item=item_view(outputs[line.id], question, telemetry.get(line.id)),
+                item=item_view(outputs[line.id], question, telemetry.get(line.id), oracle=row.role == "oracle"),
                 cell=cells.get(row.key),
                 run_path=path,
                 run_anchor=anchors[line.id],

@@ -9,6 +9,7 @@ from ragassay.records import ClaimVerdict, Failure, JudgeReply, OutputRow, Quest
 from ragassay.site.cells import cause_of
 from ragassay.site.cellwords import CAUSE_WORDS
 from ragassay.site.evidence import marks
+from ragassay.site.group import stack_kind
 from ragassay.site.record import Cause
 from ragassay.site.segments import Segment, cut, quoted
 
@@ -62,15 +63,18 @@ class ItemView(msgspec.Struct, frozen=True, kw_only=True):
 def item_views(document: RunDocument) -> list[ItemView]:
     """Return every question of a run in the benchmark's order."""
     telemetry = {row.id: row for row in document.telemetry}
+    oracle = stack_kind(document) == "oracle"
     return [
-        item_view(output, question, telemetry.get(output.id))
+        item_view(output, question, telemetry.get(output.id), oracle=oracle)
         for output, question in zip(document.outputs, document.benchmark.questions, strict=True)
     ]
 
 
-def item_view(output: OutputRow, question: Question, telemetry: TelemetryRow | None) -> ItemView:
+def item_view(
+    output: OutputRow, question: Question, telemetry: TelemetryRow | None, *, oracle: bool = False
+) -> ItemView:
     """Return one question of one run."""
-    cause = cause_of(output, question)
+    cause = cause_of(output, question, oracle=oracle)
     return ItemView(
         question=question,
         status=STATUS_WORDS[output.status],

@@ -135,6 +135,17 @@ def test_causes(board: Board) -> None:
     assert cells["q-001"][found["no-retrieval"].key] == "not_retrieved"
 
 
+def test_an_oracle_whose_evidence_was_split_has_retrieved_it(tmp_path: Path) -> None:
+    """The oracle's lost answers are 'retrieved, not used' even where no one text holds the whole evidence."""
+    bench = make.benchmark(6)
+    for name, kind in (("oracle", "oracle"), ("bm25", "bm25")):
+        make.write_row(tmp_path, name, kind, bench, make.losing_first(6), reached=lambda _: False)
+    found = build_board(load_runs(tmp_path, now=NOW), now=NOW)
+    assert found.main is not None
+    causes = {c.row: c.cause for line in found.main.questions for c in line.cells}
+    assert causes == {rows(found)["oracle"].key: "not_used", rows(found)["bm25"].key: "not_retrieved"}
+
+
 def test_questions_that_separate_the_rows_come_first(board: Board) -> None:
     """Questions are ordered by the spread of their means over the rows, control and oracle aside."""
     assert board.main is not None
