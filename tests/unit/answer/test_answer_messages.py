@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragassay import canon
@@ -59,6 +59,7 @@ def test_placeholders_in_texts_stay_text(template: str) -> None:
     assert "{chunks} {0}" in whole
 
 
+@settings(deadline=None)
 @given(st.text(), st.lists(st.text(), max_size=4), st.sampled_from(sorted(TEMPLATES)))
 def test_every_text_arrives_verbatim_and_in_order(question: str, texts: list[str], template: str) -> None:
     """Whatever the characters, chunks and question stand in the messages unchanged and in order."""

@@ -6,7 +6,7 @@ import struct
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragassay.errors import InputError
@@ -60,6 +60,7 @@ def test_a_damaged_head_is_an_input_error(tmp_path: Path, data: bytes) -> None:
         metadata(tmp_path / "m.gguf")
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_read_or_refused(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     """Random bytes behind the magic never crash the reader."""

@@ -11,7 +11,7 @@ from email.utils import formatdate
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragassay.errors import InputError, ModelError
@@ -183,6 +183,7 @@ def test_a_key_across_the_cut_is_removed_first() -> None:
     assert len(shown) <= EXCERPT_CHARS
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=400))
 def test_an_excerpt_is_one_short_visible_line(data: bytes) -> None:
     """Whatever a server sends, what is repeated is short, on one line and without control characters."""
@@ -191,6 +192,7 @@ def test_an_excerpt_is_one_short_visible_line(data: bytes) -> None:
     assert shown.isprintable()
 
 
+@settings(deadline=None)
 @given(
     st.binary(min_size=0, max_size=8),
     st.text(st.characters(codec="ascii", min_codepoint=33, max_codepoint=126), min_size=12),

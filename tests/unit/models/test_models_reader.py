@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragassay.errors import InputError, ModelError
@@ -103,6 +103,7 @@ def test_markup_is_cut_into_readable_pieces(chunk: str, expected: list[str]) -> 
     assert texts(chunk) == expected
 
 
+@settings(deadline=None)
 @given(st.text(), st.lists(st.text(), max_size=5))
 def test_an_answer_is_made_of_delivered_words(question: str, chunks: list[str]) -> None:
     """Whatever the input: at most two lines, every word delivered, or the two words of nothing found."""
@@ -113,6 +114,7 @@ def test_an_answer_is_made_of_delivered_words(question: str, chunks: list[str]) 
     assert answer == NOT_FOUND or all(word in delivered for line in lines for word in line.split())
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_reading_a_text_twice_is_the_same(text: str) -> None:
     """Cutting and stemming are functions of the text."""
