@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+import msgspec
+
 from ragassay.estimate import missing_bounds, percentiles, question_means, row_interval, window_range
 from ragassay.manifest.statement import RunDocument
 from ragassay.records import TelemetryRow
@@ -31,7 +33,7 @@ def board_row(row: RowRuns, documents: Mapping[str, str]) -> BoardRow:
     measure = shown.config.measure if shown.config else None
     k = _k(row, shown)
     known = [mean for mean in means.values() if mean is not None]
-    return BoardRow(
+    line = BoardRow(
         name=row.name,
         key=row.key,
         measure=row.measure,
@@ -50,10 +52,24 @@ def board_row(row: RowRuns, documents: Mapping[str, str]) -> BoardRow:
         correct_without_reach=_correct_without_reach(row, means),
         questions=len(means),
         missing=_missing(row.window),
-        insufficient=sum(d.predicate.counts.insufficient for d in row.window),
-        abstained=sum(d.predicate.counts.abstained for d in row.window),
-        refused=sum(d.predicate.counts.refused for d in row.window),
-        retrieval_empty=sum(d.predicate.counts.retrieval_empty for d in row.window),
+        top_k=measure.top_k if measure else 0,
+        threshold=measure.threshold if measure else None,
+        exposure=shown.config.circumstance.exposure if shown.config else None,
+        passes=len(row.window),
+        runs=_lines(row),
+    )
+    return _with_costs(line, row, shown)
+
+
+def _with_costs(line: BoardRow, row: RowRuns, shown: RunDocument) -> BoardRow:
+    """Return the line with what answering took, and with the special classes of what was scored."""
+    counts = [d.predicate.counts for d in row.window]
+    return msgspec.structs.replace(
+        line,
+        insufficient=sum(c.insufficient for c in counts),
+        abstained=sum(c.abstained for c in counts),
+        refused=sum(c.refused for c in counts),
+        retrieval_empty=sum(c.retrieval_empty for c in counts),
         retrieval_latency=_latency(t.retrieval_ms for d in row.window for t in d.telemetry if row.role != "control"),
         answer_latency=_latency(t.answer_ms for d in row.window for t in d.telemetry),
         input_tokens=amount(t.answer_usage.input_tokens for t in shown.telemetry),
@@ -61,11 +77,6 @@ def board_row(row: RowRuns, documents: Mapping[str, str]) -> BoardRow:
         cost_microusd=amount(_cost(t) for t in shown.telemetry),
         cost_per_1000_microusd=_per_thousand(shown.telemetry),
         context_tokens=_context_tokens(shown),
-        top_k=measure.top_k if measure else 0,
-        threshold=measure.threshold if measure else None,
-        exposure=shown.config.circumstance.exposure if shown.config else None,
-        passes=len(row.window),
-        runs=_lines(row),
     )
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from ragassay import canon
 from ragassay.manifest.statement import RunDocument
-from ragassay.records import Question, to_json
+from ragassay.records import Counts, Question, to_json
 from ragassay.site.file import encode_board
 from ragassay.site.loaded import LoadedRun
 from ragassay.site.names import file_names
@@ -111,17 +111,6 @@ def _run_files(
     for name, data in run.files.items():
         yield f"{folder}{name}", data
     items = item_views(document)
-    counts = document.predicate.counts
-    missing = [
-        f"{plural(count, 'question')} {what}"
-        for count, what in (
-            (counts.unjudged, "unjudged"),
-            (counts.answer_failed, "without an answer"),
-            (counts.retrieval_failed, "without retrieval, because the stack failed"),
-            (counts.harness_failed, "lost by the harness"),
-        )
-        if count
-    ]
     yield (
         path,
         _page(
@@ -133,13 +122,26 @@ def _run_files(
             config_text=canon.canonical(to_json(document.config)).decode("utf-8") if document.config else "",
             checks=run.checks,
             files=sorted(run.files),
-            missing=missing,
+            missing=_missing(document.predicate.counts),
             items=items,
             by_cause=[(cause, lost) for cause in CAUSES if (lost := [i for i in items if i.cause == cause])],
             anchors=run_anchors(document),
             question_paths=questions.get(document.predicate.run_id, {}),
         ),
     )
+
+
+def _missing(counts: Counts) -> list[str]:
+    return [
+        f"{plural(count, 'question')} {what}"
+        for count, what in (
+            (counts.unjudged, "unjudged"),
+            (counts.answer_failed, "without an answer"),
+            (counts.retrieval_failed, "without retrieval, because the stack failed"),
+            (counts.harness_failed, "lost by the harness"),
+        )
+        if count
+    ]
 
 
 def run_anchors(document: RunDocument) -> dict[str, str]:

@@ -90,6 +90,15 @@ def chunk(rank: int, text: str, page: str = "cli/other.md") -> Delivered:
     )
 
 
+def retrieval_of(asked: Question, *, reached: bool, state: str, k: int) -> Retrieval:
+    """Return k delivered texts, the second of which holds the evidence where it was reached."""
+    texts = [f"Filler number {rank} about {asked.page}." for rank in range(1, k + 1)]
+    if reached and asked.evidence:
+        texts[1] = f"In this section, {asked.evidence[0]}, unless said otherwise."
+    delivered = () if state in ("off", "empty") else tuple(chunk(i, t) for i, t in enumerate(texts, 1))
+    return Retrieval(state=state, delivered=delivered, latency_ms=12)  # type: ignore[arg-type]
+
+
 def outcome(
     asked: Question,
     grade: str,
@@ -105,11 +114,7 @@ def outcome(
     if grade == "retrieval_failed":
         failure = Failure(kind="stack", message="the stack did not answer")
         return Outcome(question=asked.id, status="retrieval_failed", score=None, failure=failure, answered_at=at)
-    texts = [f"Filler number {rank} about {asked.page}." for rank in range(1, k + 1)]
-    if reached and asked.evidence:
-        texts[1] = f"In this section, {asked.evidence[0]}, unless said otherwise."
-    delivered = () if retrieval in ("off", "empty") else tuple(chunk(i, t) for i, t in enumerate(texts, 1))
-    found = Retrieval(state=retrieval, delivered=delivered, latency_ms=12)  # type: ignore[arg-type]
+    found = retrieval_of(asked, reached=reached, state=retrieval, k=k)
     said = text or f"According to the docs, {asked.target} That is all."
     answer = Answer(
         text=said,
