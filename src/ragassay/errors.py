@@ -5,7 +5,8 @@ RagassayError
 ├── InputError            the person who runs it: a file, an option, a workspace (exit code 2)
 ├── PluginError           a service or the author of a plugin (exit code 3); `.retryable`
 │   ├── ModelError        a chat endpoint, by `.kind`
-│   └── StackError        a retrieval stack
+│   ├── StackError        a retrieval stack
+│   └── judge.InvalidReply    a judge's reply that cannot be read as a verdict
 └── VerifyError           the publisher: the bytes do not hold what they claim (exit code 1)
 ```
 Each message says what happened and what to do about it.

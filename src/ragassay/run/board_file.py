@@ -131,8 +131,8 @@ def _board(top: Table, path: Path) -> BoardFile:
         benchmark=path.parent.resolve() / (benchmark.text("file", required=True) or "."),
         scorer=benchmark.choice("scorer", get_args(Profile), "factual-consistency/2"),  # type: ignore[arg-type]
         template=answer.text("template", DEFAULT_TEMPLATE) if answer else DEFAULT_TEMPLATE,
-        answer=_model(answer or Table({"kind": "reader"}, "answer", [])),
-        judge=_judge(judge or Table({"kind": "literal"}, "judge", [])),
+        answer=_model(answer or Table({"kind": "reader"}, "answer", []), path.parent.resolve()),
+        judge=_judge(judge or Table({"kind": "literal"}, "judge", []), path.parent.resolve()),
         max_microusd=_budget(budget) if budget else None,
         rows=_rows(top),
         control_waiver=top.text("control_waiver"),
@@ -178,7 +178,7 @@ def _rows(top: Table) -> tuple[RowTable, ...]:
     return tuple(rows)
 
 
-def _model(table: Table) -> ModelTable:
+def _model(table: Table, folder: Path) -> ModelTable:
     kind = table.text("kind", required=True) or "reader"
     params = dict(table.take("params", dict, {}))
     if kind == "openai":
@@ -188,6 +188,7 @@ def _model(table: Table) -> ModelTable:
     base_url = table.text("base_url")
     if base_url and (urlsplit(base_url).scheme not in ("http", "https") or "@" in urlsplit(base_url).netloc):
         table.problem("base_url", "must be an http(s) address without user name or key; name the key in `key_env`")
+    path = table.text("path")
     limits = table.table("limits") or Table({}, f"{table.place}.limits", table.problems)
     rate = limits.count("requests_per_minute", 1) if "requests_per_minute" in limits.data else None
     model = ModelTable(
@@ -195,7 +196,7 @@ def _model(table: Table) -> ModelTable:
         id=table.text("id"),
         base_url=base_url,
         key_env=table.text("key_env"),
-        path=table.text("path"),
+        path=None if path is None else str(folder / path),
         params=params,
         limits=Limits(
             concurrency=limits.count("concurrency", 8, high=10_000),
@@ -219,13 +220,13 @@ def _price(table: Table) -> Price | None:
     return Price(**{key: value or "0" for key, value in found.items()})
 
 
-def _judge(table: Table) -> JudgeTable:
+def _judge(table: Table, folder: Path) -> JudgeTable:
     kind = table.text("kind", required=True) or "literal"
     reask = table.take("reask", str, "0%")
     if reask.strip(" %") not in ("0", ""):
         table.problem("reask", "asking the judge twice cannot be done yet; set it to '0%' or remove it")
     model = table.table("model", required=kind == "llm")
-    judge = JudgeTable(kind=kind, model=_model(model) if model else None, params=table.take("params", dict, {}))
+    judge = JudgeTable(kind=kind, model=_model(model, folder) if model else None, params=table.take("params", dict, {}))
     table.rest_must_be_empty()
     return judge
 

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import msgspec
 
 from ragassay.answer import build_messages
-from ragassay.errors import InputError, ModelError, StackError
+from ragassay.errors import InputError, ModelError, PluginError, StackError
 from ragassay.judge import InvalidReply, build_item, read_verdict
 from ragassay.records import (
     Answer,
@@ -89,7 +89,7 @@ class PassRun:
         self.states.setdefault(question.id, ItemState())
         try:
             outcome = await assay(question, self._steps)
-        except (InputError, asyncio.CancelledError):
+        except (InputError, PluginError, asyncio.CancelledError):
             raise  # the run as a whole cannot go on: nothing is said of this question
         except Exception as error:  # noqa: BLE001 - our own fault becomes a counted class, never a score
             failure = Failure(kind=type(error).__name__, message=str(error)[:500])

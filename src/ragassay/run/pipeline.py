@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
-from ragassay.errors import ModelError, PluginError, RagassayError, StackError
+from ragassay.errors import ModelError, RagassayError, StackError
 from ragassay.records import Answer, Failure, Outcome, Question, Retrieval, Status, Verdict
 from ragassay.score import item_hundredths, status_of
 
@@ -34,7 +34,7 @@ async def assay(question: Question, steps: Steps) -> Outcome:
         answer = await steps.answer(question, retrieval)
         stage = "judge_failed"
         verdict = await steps.judge(question, retrieval, answer)
-    except (PluginError, Unjudged) as error:
+    except (StackError, ModelError, Unjudged) as error:
         failure = Failure(kind=_kind(error), message=str(error))
         return Outcome(
             question=question.id, status=stage, score=None, retrieval=retrieval, answer=answer, failure=failure
@@ -52,4 +52,4 @@ async def assay(question: Question, steps: Steps) -> Outcome:
 def _kind(error: RagassayError) -> str:
     if isinstance(error, ModelError):
         return error.kind
-    return {StackError: "stack", Unjudged: "unjudged"}.get(type(error), "plugin")
+    return "unjudged" if isinstance(error, Unjudged) else "stack"
