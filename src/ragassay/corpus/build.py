@@ -76,8 +76,8 @@ def checked(page: Page, chunks: Sequence[Chunk]) -> Sequence[Chunk]:
     for chunk in chunks:
         wrong = (
             chunk.page != page.id
-            or not (at >= chunk.start <= chunk.end <= len(page.text))
-            or chunk.end < at
+            or not (0 <= chunk.start <= at and chunk.end <= len(page.text))
+            or chunk.end <= at
             or chunk.text != page.text[chunk.start : chunk.end]
             or chunk.sha256 != canon.sha256(chunk.text.encode("utf-8"))
         )
