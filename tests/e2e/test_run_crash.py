@@ -155,3 +155,22 @@ def _wait_for_calls(log: Path, process: subprocess.Popen[bytes], more: int) -> N
         if now >= before + min(more, 12):
             return
         time.sleep(0.01)
+
+
+def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(board: Path, server: tuple[str, Path]) -> None:
+    """SIGINT lets the calls under way end, keeps them, asks nothing twice, and names the command that continues."""
+    address, log = server
+    _write_board(board, address)
+    process = subprocess.Popen([*RAGASSAY, "run"], cwd=board.parent, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while (not log.exists() or log.read_text(encoding="utf-8").count("\n") < 20) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert "run the same command again to continue" in said
+    asked = log.read_text(encoding="utf-8").count("\n")
+    assert len(_answers(board.parent)) == asked < 2 * QUESTIONS
+    result = subprocess.run([*RAGASSAY, "run"], cwd=board.parent, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert log.read_text(encoding="utf-8").count("\n") == 2 * QUESTIONS
