@@ -17,6 +17,18 @@ $(STAMP): pyproject.toml requirements/dev.txt
 	$(BIN)/ragassay models pull minilm-l6-v2-int8
 	touch $(STAMP)
 
+# `make demo` takes the extractive reader, `make demo MODEL=smollm2` a small language model in this process.
+MODEL ?= reader
+LOCAL := $(VENV)/.llamacpp-installed
+
+demo: install $(if $(filter smollm2,$(MODEL)),$(LOCAL))
+	$(BIN)/ragassay demo --model $(MODEL)
+
+$(LOCAL): $(STAMP) requirements/llamacpp.txt
+	$(PYTHON) -m pip --python $(BIN)/python install --quiet --require-hashes -r requirements/llamacpp.txt
+	$(BIN)/ragassay models pull smollm2-135m
+	touch $(LOCAL)
+
 test: install
 	$(BIN)/python -m pytest -m "not slow"
 
@@ -32,11 +44,12 @@ lint: install
 bench: install
 	$(BIN)/python bench/harness.py
 
-# Needs pip-tools; writes no registry address into the lock.
+# Needs pip-tools; writes no registry address into the locks.
+LOCK := pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
+  --no-emit-options --strip-extras --allow-unsafe
 lock:
-	pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
-	  --no-emit-options --strip-extras --allow-unsafe --extra run --extra dev \
-	  --output-file requirements/dev.txt pyproject.toml
+	$(LOCK) --extra run --extra dev --output-file requirements/dev.txt pyproject.toml
+	echo 'xllamacpp>=0.2' | $(LOCK) --output-file requirements/llamacpp.txt -
 
 clean:
 	rm -rf $(VENV) site .ragassay

@@ -77,8 +77,8 @@ def prepare(board: BoardFile, workspace: Workspace, keys: Keys, options: Options
     workspace.prepare()
     store_corpus(corpus, workspace.corpora)
     budget = Budget(board.max_microusd)
-    answering = make_endpoint(board.answer, keys, budget)
-    judge, judging = make_judge(board.judge, board.scorer, keys, budget)
+    answering = make_endpoint(board.answer, keys, budget, options.weights_cache)
+    judge, judging = make_judge(board.judge, board.scorer, keys, budget, options.weights_cache)
     ready = preflight.check(board, benchmark, corpus, judge, allow_missing_evidence=options.allow_missing_evidence)
     unknown = [name for name in options.rows if name not in {row.name for row in board.rows}]
     if unknown:

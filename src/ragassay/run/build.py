@@ -109,8 +109,11 @@ def weights_path(seam: Seam, entry: JSON, cache: Path) -> dict[str, Path]:
     return {"path": require(name, cache).parent} if name and "path" not in entry else {}
 
 
-def make_model(table: ModelTable, keys: Keys) -> Model:
-    """Return the model that a board names; its key comes from the variable that the board names."""
+def make_model(table: ModelTable, keys: Keys, weights_cache: Path) -> Model:
+    """Return the model that a board names.
+
+    Its key comes from the variable that the board names; packaged weights that it names come from `weights_cache`.
+    """
     given: dict[str, Any] = {"params": table.params}
     for name in ("id", "base_url", "path"):
         if getattr(table, name) is not None:
@@ -118,24 +121,29 @@ def make_model(table: ModelTable, keys: Keys) -> Model:
     if table.kind == "openai":
         given |= {"concurrency": table.limits.concurrency, "timeout_s": table.limits.timeout_s}
         given["key"] = keys.get(table.key_env) if table.key_env else None
+    if table.kind == "llamacpp":
+        given["cache"] = weights_cache
     model: Model = make("models", {"kind": table.kind}, "the model's table", **given)
     return model
 
 
-def make_endpoint(table: ModelTable, keys: Keys, budget: Budget) -> Endpoint:
+def make_endpoint(table: ModelTable, keys: Keys, budget: Budget, weights_cache: Path) -> Endpoint:
     """Return the model behind its limits."""
-    return Endpoint(make_model(table, keys), table.limits, price=table.price, budget=budget, check=_usable)
+    model = make_model(table, keys, weights_cache)
+    return Endpoint(model, table.limits, price=table.price, budget=budget, check=_usable)
 
 
 def _usable(reply: Reply) -> object:
     return check_reply(reply)
 
 
-def make_judge(table: JudgeTable, profile: Profile, keys: Keys, budget: Budget) -> tuple[Judge, Endpoint | None]:
+def make_judge(
+    table: JudgeTable, profile: Profile, keys: Keys, budget: Budget, weights_cache: Path
+) -> tuple[Judge, Endpoint | None]:
     """Return the judge and, where it asks a model, that model's endpoint."""
     if table.kind == "llm":
         assert table.model is not None
-        endpoint = make_endpoint(table.model, keys, budget)
+        endpoint = make_endpoint(table.model, keys, budget, weights_cache)
         return LLMJudge(endpoint, profile, table.params), endpoint
     judge: Judge = make("judges", {"kind": table.kind, **table.params}, "judge")
     return judge, None
