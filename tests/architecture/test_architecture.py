@@ -10,9 +10,10 @@ import sys
 import tomllib
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from ragassay import errors, plugins
+from ragassay import errors, plugins, records
 from ragassay.cli import VERBS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,6 +70,18 @@ def test_each_built_in_plugin_is_where_the_registry_says(seam: str) -> None:
         path = SOURCE.parent / (module.replace(".", "/") + ".py")
         tree = ast.parse(path.read_text(encoding="utf-8"))
         assert name in {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
+
+
+@pytest.mark.parametrize("name", records.__all__)
+def test_each_field_of_a_record_is_described(name: str) -> None:
+    """Every field of every record stands, by its JSON name, on a page about records."""
+    record = getattr(records, name)
+    if not (inspect.isclass(record) and issubclass(record, records.Record)):
+        assert name in {"JSON", "MISSING", "SCORED", "Secret", "to_json"} or not inspect.isclass(record)
+        return
+    pages = "".join(path.read_text(encoding="utf-8") for path in (DOCS / "reference" / "records").glob("*.md"))
+    fields = [field.encode_name for field in msgspec.structs.fields(record)]
+    assert [field for field in fields if f"`{field}`" not in pages and f'"{field}"' not in pages] == []
 
 
 @pytest.mark.parametrize("path", PAGES, ids=_id)
