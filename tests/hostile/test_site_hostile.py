@@ -68,7 +68,7 @@ def _workspace(folder: Path) -> Path:
             done = make.outcome(question, grade, text=f"{HOSTILE} answer")
             chunk = Delivered(
                 rank=1,
-                chunk=ADDRESS,
+                chunk=f"{ADDRESS}#{n}",
                 sha256=canon.sha256(text.encode()),
                 text=text,
                 score="1",

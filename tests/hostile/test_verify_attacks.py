@@ -282,6 +282,47 @@ def _measure(**members: Any) -> Callable[[OpenedRun], None]:
     return apply
 
 
+def _switched_off(run: OpenedRun) -> None:
+    run.outputs[0].update(retrieval="off", chunks=[])
+    run.telemetry[0].update(retrievalScores=[])
+
+
+def _control(run: OpenedRun) -> None:
+    run.config["measure"].update(stack={"kind": "none", "entry": {"kind": "none"}, "describe": {}})
+
+
+def _more_chunks(score: str = "3", **members: Any) -> Callable[[OpenedRun], None]:
+    """Deliver a second text where top-k is 1."""
+
+    def apply(run: OpenedRun) -> None:
+        run.config["measure"].update(topK=1)
+        chunks = run.outputs[0]["chunks"]
+        chunks.append({**chunks[0], "rank": 2, **members})
+        run.telemetry[0]["retrievalScores"].append(score)
+
+    return apply
+
+
+def _span(start: int, offset: int) -> Callable[[OpenedRun], None]:
+    def apply(run: OpenedRun) -> None:
+        chunk = run.outputs[0]["chunks"][0]
+        chunk.update(start=start, end=len(chunk["text"]) + offset)
+
+    return apply
+
+
+def _no_question(run: OpenedRun) -> None:
+    run.benchmark["samples"].clear()
+    run.outputs.clear()
+    run.telemetry.clear()
+
+
+def _question_twice(run: OpenedRun) -> None:
+    run.benchmark["samples"][1] = run.benchmark["samples"][0]
+    run.outputs.pop(1)
+    run.telemetry.pop(1)
+
+
 def _predicate(name: str, /, **members: Any) -> Callable[[OpenedRun], None]:
     def apply(run: OpenedRun) -> None:
         run.predicate[name].update(members)
@@ -363,6 +404,52 @@ SIGNED_LIES: dict[str, tuple[Callable[[OpenedRun], None], str]] = {
     "telemetry row dropped": (lambda run: run.telemetry.clear(), "TELEMETRY_ROWS"),
     "retrieval scores dropped": (lambda run: run.telemetry[0].update(retrievalScores=[]), "TELEMETRY_ROWS"),
     "stub": (_predicate("provenance", sourceKind="stub"), "STUB"),
+    "answers without a model": (_predicate("provenance", modelInvoked=False), "STATUS"),
+    "another harness than configured": (
+        _predicate("provenance", evaluator={"name": "ragassay", "version": "99"}), "CONFIG_MISMATCH",
+    ),
+    "items of a thousand": (_predicate("metric", itemDen=1000), "ENVELOPE_MALFORMED"),
+    "lower is better": (_predicate("metric", higherIsBetter=False), "ENVELOPE_MALFORMED"),
+    "abstention left unsaid": (_rows(lambda rows: rows[0]["verdict"].update(answerKind=None)), "ITEM_SCORE"),
+    "retrieval called off": (_switched_off, "CONFIG_MISMATCH"),
+    "control that was given texts": (_control, "CONFIG_MISMATCH"),
+    "more texts than top k": (_more_chunks(id="services/9.md#0", page="services/9.md"), "CONFIG_MISMATCH"),
+    "one text twice": (_more_chunks(), "CHUNK_DIGEST"),
+    "one chunk with two texts": (
+        _rows(lambda rows: rows[1]["chunks"][0].update(id=rows[0]["chunks"][0]["id"])), "CHUNK_DIGEST",
+    ),
+    "span before the page": (_span(-10, -10), "CHUNK_DIGEST"),
+    "half a span": (_rows(lambda rows: rows[0]["chunks"][0].update(start=None)), "CHUNK_DIGEST"),
+    "span of no page": (_rows(lambda rows: rows[0]["chunks"][0].update(page=None)), "CHUNK_DIGEST"),
+    "withheld text without a digest": (
+        _rows(lambda rows: rows[0]["chunks"][0].update(text=None, sha256="secret")), "CHUNK_DIGEST",
+    ),
+    "text below the threshold": (_measure(threshold="5"), "TELEMETRY_ROWS"),
+    "threshold of words": (_measure(threshold="high"), "CONFIG_DIGEST"),
+    "threshold without an end": (_measure(threshold="Infinity"), "CONFIG_DIGEST"),
+    "top k of nothing": (_measure(topK=0), "CONFIG_DIGEST"),
+    "kind of a stack that is a list": (
+        _measure(stack={"kind": ["bm25"], "entry": {}, "describe": {}}), "CONFIG_DIGEST",
+    ),
+    "negative chunks": (_measure(corpus={"digest": None, "pages": 1, "chunks": -9}), "CONFIG_MISMATCH"),
+    "scores that rise": (_more_chunks("9", id="services/9.md#0", page="services/9.md"), "TELEMETRY_ROWS"),
+    "score of words": (lambda run: run.telemetry[0].update(retrievalScores=["<b>"]), "TELEMETRY_ROWS"),
+    "score in another form": (lambda run: run.telemetry[0].update(retrievalScores=["3.250"]), "TELEMETRY_ROWS"),
+    "negative latency": (lambda run: run.telemetry[0].update(answerMs=-7), "TELEMETRY_ROWS"),
+    "negative cost": (lambda run: run.telemetry[0].update(answerCostMicrousd=-7), "TELEMETRY_ROWS"),
+    "negative tokens": (
+        lambda run: run.telemetry[0]["judgeUsage"].update(inputTokens=-1), "TELEMETRY_ROWS",
+    ),
+    "verdict of a refused reply": (
+        lambda run: run.telemetry[0]["judgeReplies"][0].update(problem="prose"), "TELEMETRY_ROWS",
+    ),
+    "no question": (_no_question, "BENCHMARK_DIGEST"),
+    "question twice, answered once": (_question_twice, "BENCHMARK_DIGEST"),
+    "question without an id": (lambda run: run.benchmark["samples"][0].update(id=""), "BENCHMARK_DIGEST"),
+    "claim twice": (lambda run: run.benchmark["samples"][0]["claims"][1].update(id=1), "BENCHMARK_DIGEST"),
+    "no central claim": (
+        lambda run: run.benchmark["samples"][0]["claims"][0].update(central=False), "BENCHMARK_DIGEST",
+    ),
 }  # fmt: skip
 
 
@@ -492,3 +579,13 @@ def test_a_republished_run_is_still_recomputed(change: Callable[[OpenedRun], Non
 def test_a_republished_run_carries_nothing_unsigned() -> None:
     """A configuration that its manifest does not cover is refused by name."""
     assert "BUNDLE_NAME" in check({**republished(), "config.json": signed_run()["config.json"]}).codes
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [(_control, "switched off"), (_switched_off, "but the stack is 'bm25'"), (_more_chunks(), "top-k is 1")],
+)
+def test_rows_are_held_against_their_configuration(change: Callable[[OpenedRun], None], said: str) -> None:
+    """Each row's retrieval is judged by itself, whatever the manifest says of the configuration."""
+    report = check(resigned(signed_run(), change))
+    assert any(found.code == "CONFIG_MISMATCH" and said in found.message for found in report.findings)

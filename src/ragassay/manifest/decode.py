@@ -13,6 +13,7 @@ from ragassay.errors import VerifyError
 from ragassay.manifest import dsse
 from ragassay.manifest.encoding import ContentDigest, decode_line, encode_free, split_lines
 from ragassay.manifest.files import BENCHMARK, CONFIG, MANIFEST, MAX_BYTES, MAX_ROWS, OUTPUTS, TELEMETRY
+from ragassay.manifest.sense import benchmark_problem, measure_problem
 from ragassay.manifest.statement import (
     PAYLOAD_TYPE,
     RUN_KIND,
@@ -70,6 +71,8 @@ def _check_form(statement: Statement) -> None:
     if names != [OUTPUTS]:
         _fail("ENVELOPE_MALFORMED", f"the only subject must be {OUTPUTS}, not {names[:8]!r}")
     predicate = statement.predicate
+    if predicate.metric.item_den != 100 or not predicate.metric.higher_is_better:
+        _fail("ENVELOPE_MALFORMED", "item scores are hundredths, and higher is better")
     if not _RUN_ID.fullmatch(predicate.run_id):
         _fail("ENVELOPE_MALFORMED", "the run's id must be 32 lower-case hex digits")
     if not 1 <= predicate.pass_.k <= predicate.pass_.of:
@@ -130,6 +133,8 @@ def decode_config(data: bytes) -> ReadConfig:
         config = msgspec.convert(value, Config)
     except (canon.NotCanonical, msgspec.ValidationError) as error:
         raise VerifyError(f"{CONFIG} is no canonical configuration: {error}", code="CONFIG_DIGEST") from error
+    if (problem := measure_problem(config.measure)) is not None:
+        _fail("CONFIG_DIGEST", f"{CONFIG} is no configuration: {problem}")
     return ReadConfig(config, canon.digest({"name": config.row, "measure": canon.digest(value["measure"])}))
 
 
@@ -137,9 +142,12 @@ def decode_benchmark(data: bytes) -> Benchmark:
     """Read `benchmark.json`; raises BENCHMARK_DIGEST where its bytes are not the canonical form of a question set."""
     check_size(BENCHMARK, data)
     try:
-        return _decode_benchmark(data)
+        benchmark = _decode_benchmark(data)
     except canon.NotCanonical as error:
         raise VerifyError(f"{BENCHMARK} is no canonical question set: {error}", code="BENCHMARK_DIGEST") from error
+    if (problem := benchmark_problem(benchmark)) is not None:
+        _fail("BENCHMARK_DIGEST", f"{BENCHMARK} is no question set: {problem}")
+    return benchmark
 
 
 def _decode_benchmark(data: bytes) -> Benchmark:

@@ -38,6 +38,8 @@ def _corpus(corpus: JSON) -> CorpusRef:
     counts = [corpus.get(name) for name in ("pages", "chunks")]
     if any(value is not None and (not isinstance(value, int) or isinstance(value, bool)) for value in counts):
         raise ValueError("measure.corpus.pages and .chunks must be integers or null")
+    if any(isinstance(value, int) and value < 0 for value in counts):
+        raise ValueError("measure.corpus.pages and .chunks cannot be less than 0")
     return CorpusRef(
         pages=counts[0],
         chunks=counts[1],

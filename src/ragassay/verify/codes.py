@@ -48,7 +48,7 @@ CODES: dict[str, Reason] = {
     "CONFIG_DIGEST": _fail("config.json is not the file that was signed, or is no configuration."),
     "BENCHMARK_DIGEST": _fail("benchmark.json is not the file that was signed, or is no question set."),
     "CONTENT_DIGEST": _fail("The digest over the rows without run and pass is not the signed one."),
-    "CONFIG_MISMATCH": _fail("The manifest says something else than the configuration that it signs."),
+    "CONFIG_MISMATCH": _fail("Manifest or rows say something else than the configuration that is signed."),
     "BENCHMARK_MISMATCH": _fail("Manifest or configuration names another question set than the one that is signed."),
     # the rows
     "ROW_MALFORMED": _fail("A line is not the canonical form of a row."),
@@ -58,7 +58,9 @@ CODES: dict[str, Reason] = {
     "ROW_ORDER": _fail("The rows are not in the benchmark's order."),
     "ROW_FOREIGN_RUN": _fail("A row belongs to another run."),
     "ROW_CHANGED": _fail("A row's question or claims are not the benchmark's."),
-    "CHUNK_DIGEST": _fail("A retrieved text is not the one of its digest and span, or the ranks are not 1, 2, 3, …"),
+    "CHUNK_DIGEST": _fail(
+        "A retrieved text is not the one of its digest and span, stands twice, or is not at rank 1, 2, 3, …"
+    ),
     "STATUS": _fail("A row's status does not follow from its retrieval, answer, verdict and failure."),
     "TEXT_WITHHELD": Reason("warn", "warn", "A retrieved text is withheld, so its digest cannot be checked."),
     # the numbers
@@ -69,7 +71,9 @@ CODES: dict[str, Reason] = {
     "COUNTS": _fail("The counts do not follow from the rows."),
     "JUDGE_MIXED": _fail("A row was judged by another judge than the run's."),
     # the circumstances
-    "TELEMETRY_ROWS": _fail("The rows of telemetry.jsonl are not those of outputs.jsonl."),
+    "TELEMETRY_ROWS": _fail(
+        "The rows of telemetry.jsonl are not those of outputs.jsonl, or hold a figure that cannot be."
+    ),
     "WINDOW": _fail("The signed window is not the time in which the answers were produced."),
     "FILL_UNDECLARED": _fail("A row comes from another pass and does not say so."),
     "FILLED": _warn("Rows were filled in from another pass, as the run declares."),

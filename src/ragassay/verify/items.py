@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from ragassay import canon, fold
 from ragassay.manifest.files import OUTPUTS
 from ragassay.manifest.rows import verdict_of
 from ragassay.manifest.statement import RunPredicate
-from ragassay.records import MISSING, OutputRow, Profile, Question, Verdict
+from ragassay.records import MISSING, OutputChunk, OutputRow, Profile, Question, Verdict
 from ragassay.score import item_hundredths, status_of
 from ragassay.verify.report import Findings
 
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 QUOTED = frozenset({"SUPPORTS", "HEDGES", "CONTRADICTS"})
 
 
@@ -33,6 +35,8 @@ def check_items(
         verdict = verdict_of(row)
         if not republished or verdict is not None:
             _check_status(row, verdict, findings, where)
+        if row.answer is not None and not predicate.provenance.model_invoked and not republished:
+            findings.add("STATUS", "there is an answer in a run that says no model was invoked", where)
         _check_score(row, verdict, profile, republished, findings, where)
         if profile == "factual-consistency/2" and row.answer is not None:
             _check_quotes(row, row.answer, findings, where)
@@ -54,8 +58,20 @@ def _check_chunks(row: OutputRow, findings: Findings, where: str) -> None:
             findings.add("TEXT_WITHHELD", f"the text of chunk {chunk.id!r} is withheld", where)
         elif canon.sha256(chunk.text.encode("utf-8")) != chunk.sha256:
             findings.add("CHUNK_DIGEST", f"the text of chunk {chunk.id!r} is not the one of its digest", where)
-        elif chunk.start is not None and chunk.end is not None and chunk.end - chunk.start != len(chunk.text):
+        if not _DIGEST.fullmatch(chunk.sha256):
+            findings.add("CHUNK_DIGEST", f"the digest of chunk {chunk.id!r} is no SHA-256", where)
+        if not _span_fits(chunk):
             findings.add("CHUNK_DIGEST", f"the span of chunk {chunk.id!r} is not as long as its text", where)
+    if len({chunk.id for chunk in row.chunks}) != len(row.chunks):
+        findings.add("CHUNK_DIGEST", "a chunk is delivered twice, and each is credited once", where)
+
+
+def _span_fits(chunk: OutputChunk) -> bool:
+    """Tell whether a span is whole (page, start and end, or neither end) and as long as a text that is known."""
+    if chunk.start is None or chunk.end is None:
+        return chunk.start is None and chunk.end is None
+    length = len(chunk.text) if chunk.text is not None else chunk.end - chunk.start
+    return chunk.page is not None and 0 <= chunk.start <= chunk.end and chunk.end - chunk.start == length
 
 
 def _check_question(
@@ -133,6 +149,8 @@ def _check_score(
 def _verdict_problem(verdict: Verdict, profile: Profile | None) -> str | None:
     if profile == "factual-consistency/1":
         return "answer kinds are known in profile 2 only" if verdict.answer_kind is not None else None
+    if profile == "factual-consistency/2" and verdict.answer_kind is None:
+        return "profile 2 names the kind of every answer"
     if not verdict.claims:
         return "there is no claim to score"
     if verdict.reference_insufficient:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ragassay.manifest.files import OUTPUTS, TELEMETRY
 from ragassay.manifest.statement import RunPredicate
 from ragassay.records import Benchmark, OutputRow, TelemetryRow
+from ragassay.verify.delivery import check_figures, check_scores
 from ragassay.verify.report import Findings
 
 
@@ -54,9 +55,13 @@ def check_belonging(rows: Sequence[OutputRow], predicate: RunPredicate, findings
 
 
 def check_telemetry(
-    rows: Sequence[OutputRow], telemetry: Sequence[TelemetryRow], predicate: RunPredicate, findings: Findings
+    rows: Sequence[OutputRow],
+    telemetry: Sequence[TelemetryRow],
+    predicate: RunPredicate,
+    findings: Findings,
+    threshold: str | None = None,
 ) -> None:
-    """Check that telemetry is of the same rows and that the window is the time of its answers."""
+    """Check that telemetry is of the same rows, that it can be, and that the window is the time of its answers."""
     if [row.id for row in rows] != [row.id for row in telemetry]:
         findings.add("TELEMETRY_ROWS", None, TELEMETRY)
         findings.not_made("window", "the telemetry is of other rows")
@@ -66,6 +71,8 @@ def check_telemetry(
             findings.add("TELEMETRY_ROWS", f"{row.id!r} has not one retrieval score per chunk", TELEMETRY)
         if row.answer is not None and took.answered_at is None:
             findings.add("WINDOW", f"the answer to {row.id!r} has no time", TELEMETRY)
+    check_scores(telemetry, threshold, findings)
+    check_figures(rows, telemetry, findings)
     times = [took.answered_at for took in telemetry if took.answered_at is not None]
     window = predicate.window
     if (window.start, window.end) != (min(times), max(times)) if window and times else bool(window or times):

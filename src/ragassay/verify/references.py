@@ -31,6 +31,8 @@ def _differences(predicate: RunPredicate, read: ReadConfig) -> Iterator[str]:
         yield "row.key"
     if predicate.pass_.of != config.circumstance.passes:
         yield "pass.of"
+    if predicate.provenance.evaluator.version != config.circumstance.harness:
+        yield "provenance.evaluator.version"
     try:
         refs = config_refs(config)
     except ValueError as error:

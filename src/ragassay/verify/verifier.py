@@ -21,6 +21,7 @@ from ragassay.manifest.files import (
 from ragassay.manifest.statement import RunPredicate, Statement
 from ragassay.records import OutputRow, Profile, Score
 from ragassay.score import count, run_score
+from ragassay.verify.delivery import check_delivery
 from ragassay.verify.items import check_items
 from ragassay.verify.order import check_belonging, check_order, check_telemetry
 from ragassay.verify.policy import Policy
@@ -132,8 +133,11 @@ def _check_run(statement: Statement, files: Mapping[str, bytes], findings: Findi
     questions = {question.id: question for question in benchmark.questions} if benchmark else {}
     check_items(rows, questions, predicate, _profile(predicate), findings)
     _check_totals(outputs, predicate, findings)
+    measure = config.config.measure if config and predicate.provenance.source_kind != "republished" else None
+    if measure is not None:
+        check_delivery(rows, measure, predicate, findings)
     if telemetry is not None:
-        check_telemetry(rows, telemetry, predicate, findings)
+        check_telemetry(rows, telemetry, predicate, findings, measure.threshold if measure else None)
 
 
 def _check_digest(name: str, wanted: str | None, files: Mapping[str, bytes], findings: Findings) -> None:

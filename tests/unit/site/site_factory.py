@@ -86,7 +86,14 @@ def chunk(rank: int, text: str, page: str = "cli/other.md") -> Delivered:
     """Return a delivered chunk."""
     digest = canon.sha256(text.encode())
     return Delivered(
-        rank=rank, chunk=f"{page}#{rank}", sha256=digest, text=text, score="0.5", page=page, start=0, end=len(text)
+        rank=rank,
+        chunk=f"{page}#{digest[:8]}",
+        sha256=digest,
+        text=text,
+        score="0.5",
+        page=page,
+        start=0,
+        end=len(text),
     )
 
 
@@ -204,7 +211,15 @@ def write_row(
             settings,
             bench,
             [
-                outcome(q, grades(n, k), reached=reached(n), retrieval=state, at=at + 60 * k, text=text)
+                outcome(
+                    q,
+                    grades(n, k),
+                    reached=reached(n),
+                    retrieval=state,
+                    k=min(5, settings.measure.top_k),
+                    at=at + 60 * k,
+                    text=text,
+                )
                 for n, q in enumerate(bench.questions, 1)
             ],
             k=k,

@@ -132,7 +132,7 @@ def test_hostile_text_cannot_steer_the_terminal(tmp_path: Path) -> None:
 
     result = run("verify", write(tmp_path / "run", resigned(signed_run(), change)))
     assert result.exit_code == 1
-    assert "<U+001B>[2Jrow<U+202E><U+2028>" in result.output
+    assert "[U+001B][2Jrow[U+202E][U+2028]" in result.output
     assert not any(ord(char) < 32 and char != "\n" for char in result.output)
     assert "\u202e" not in result.output
 
