@@ -10,6 +10,8 @@ EIGHTHS = " ▏▎▍▌▋▊▉█"
 def bar(score: str | Decimal | None, low: str | None, high: str | None, width: int) -> str:
     """Draw a score on `width` cells; with an interval the bar ends where ├ begins and ┼ stands at the score.
 
+    A score may lie outside its interval, which is that of the mean: ┼ then stands before or after it.
+
     Without an interval the bar alone is drawn, in eighths of a cell. A score that is unknown leaves the cells empty.
     """
     if score is None:
@@ -17,14 +19,14 @@ def bar(score: str | Decimal | None, low: str | None, high: str | None, width: i
     if low is None or high is None:
         return _plain(Decimal(score), width)
     first, last = _cell(Decimal(low), width), _cell(Decimal(high), width)
-    if last == first:
+    if last == first == _cell(Decimal(score), width):
         return ("█" * first + "┼").ljust(width)
-    middle = min(max(_cell(Decimal(score), width), first), last)
-    cells = ["█"] * first + ["─"] * (last - first + 1)
+    middle = _cell(Decimal(score), width)
+    cells = ["█"] * first + ["─"] * (last - first + 1) + [" "] * (width - last - 1)
     cells[first], cells[last] = "├", "┤"
-    if first < middle < last:
+    if middle not in (first, last):
         cells[middle] = "┼"
-    return "".join(cells).ljust(width)
+    return "".join(cells)
 
 
 def _cell(value: Decimal, width: int) -> int:

@@ -10,7 +10,7 @@ from ragassay import __version__
 from ragassay.estimate import seed_from
 from ragassay.site.cells import question_lines
 from ragassay.site.figures import board_row
-from ragassay.site.group import Group, current_versions, groups, role_of, why_apart
+from ragassay.site.group import Group, current_versions, ended, groups, role_of, why_apart
 from ragassay.site.loaded import LoadedRun
 from ragassay.site.numbers import plural
 from ragassay.site.pairs import Family, comparisons, family_of, gap, pair
@@ -84,9 +84,9 @@ def _table(group: Group, plan: BoardPlan | None, current: Mapping[str, str], *, 
         benchmark=group.benchmark(),
         scorer=config.measure.scorer if config else p.metric.id.partition("-judged-by-")[0],
         judge=p.judge.id,
-        judge_kind=str(config.measure.judge.get("kind")) if config else "unknown",
+        judge_kind=config.measure.judge.get("kind", "unknown") if config else "unknown",
         answer=p.model.id if p.model else "unknown",
-        answer_kind=str(config.measure.answer.get("kind")) if config else "unknown",
+        answer_kind=config.measure.answer.get("kind", "unknown") if config else "unknown",
         corpus=p.corpus.digest.sha256 if p.corpus and p.corpus.digest else None,
         metric=p.metric.id,
         sentence=summary(lines, pairs, family),
@@ -94,7 +94,6 @@ def _table(group: Group, plan: BoardPlan | None, current: Mapping[str, str], *, 
         pairs=pairs,
         questions=questions,
         warnings=table_warnings(standing, questions, group.latest, plan if main else None),
-        seed=str(seed_from(digest, [row.key for row in drawn], "board")),
     )
 
 
@@ -137,8 +136,12 @@ def _line(row: RowRuns, rows: Sequence[RowRuns], family: Family, digest: str, pa
 
 
 def _end(rows: Sequence[RowRuns], role: str) -> RowRuns | None:
-    """Return the control or oracle that the gap is measured with: the most recent one that has a number."""
-    return next((row for row in rows if row.role == role and row.drawn), None)
+    """Return the control or oracle that the gap is measured with: the most recent one that has a number.
+
+    One that is no longer in the board file stands behind those that are.
+    """
+    found = [row for row in rows if row.role == role and row.drawn]
+    return max(found, key=lambda row: (row.standing == "set_apart", ended(row.runs[-1]), row.key), default=None)
 
 
 def _with_held(line: BoardRow, plan: BoardPlan) -> BoardRow:

@@ -146,8 +146,12 @@ def _context_tokens(document: RunDocument) -> int | None:
 
 
 def _correct_without_reach(row: RowRuns, means: Mapping[str, float | None]) -> int | None:
-    """Count questions that every pass answers fully although no pass delivered accepted evidence."""
-    if row.role == "control":
+    """Count questions that every pass answers fully although no pass delivered accepted evidence.
+
+    None for the control, which delivers nothing, and for the oracle, which delivers the evidence by construction, also
+    where chunking split it.
+    """
+    if row.role != "row":
         return None
     states: dict[str, set[str]] = {}
     for document in row.window:

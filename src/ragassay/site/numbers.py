@@ -43,6 +43,22 @@ def exact(score: Ratio | None, places: int = 3) -> str:
     return UNKNOWN if score is None else shown(canon.ratio_string(score.num, score.den, places), places)
 
 
+def pvalue(value: str | None) -> str:
+    """Write a p value: < .001, never .000; with more decimals where three would hide on which side of .05 it lies."""
+    if value is None:
+        return UNKNOWN
+    p, level = Decimal(value), Decimal("0.05")
+    if p < Decimal("0.001"):
+        return "< .001"
+    places = next((n for n in (3, 4, 5) if p == level or round(p, n) != level), 6)
+    return shown(p, places)
+
+
+def p_words(value: str | None) -> str:
+    """Write a p value in a sentence: p .012, p < .001."""
+    return f"p {pvalue(value)}"
+
+
 def bracket(span: Interval | tuple[str, str] | None, places: int = 3) -> str:
     """Write an interval as [.050, .190], or nothing where there is none."""
     if span is None:

@@ -17,7 +17,7 @@ from ragassay.estimate import (
     rank_intervals,
     seed_from,
 )
-from ragassay.site.numbers import decimal6, interval
+from ragassay.site.numbers import decimal6, interval, plural
 from ragassay.site.record import Gap, Pair
 from ragassay.site.window import RowRuns, scored_run
 
@@ -42,6 +42,10 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
         if a not in self.ranks or b not in self.ranks:
             return None
         return b in self.intervals[a].above or b in self.intervals[a].below
+
+    def below(self, a: str, b: str) -> bool:
+        """Tell whether the ranked row `b` is significantly below `a` after Holm."""
+        return b in self.intervals[a].below
 
     def holm(self, a: str, b: str) -> float | None:
         """Return the adjusted p of a pair in either order."""
@@ -100,6 +104,7 @@ def pair(found: Comparison, family: Family, names: Mapping[str, str]) -> Pair:
         differences={question: decimal6(value) for question, value in found.differences.items()},
         bounds=(decimal6(found.bounds.worst), decimal6(found.bounds.best)) if found.bounds else None,
         notes=tuple(_named(note, found, names) or note for note in _notes(found)),
+        seed=None if found.p_draws is None else str(found.seed),
     )
 
 
@@ -115,7 +120,7 @@ def _notes(found: Comparison) -> list[str]:
     if found.depends_on_missing:
         notes.append("depends on missing items: the lead does not survive its bound")
     if found.excluded:
-        notes.append(f"{len(found.excluded)} questions left out: no score in one of the rows")
+        notes.append(f"{plural(len(found.excluded), 'question')} left out: no score in one of the rows")
     return notes
 
 
@@ -123,7 +128,7 @@ def gap(row: RowRuns, control: RowRuns | None, oracle: RowRuns | None, benchmark
     """Return the share of the way from control to oracle that a row goes, or why there is none."""
     if control is None or oracle is None:
         absent = " and ".join(n for n, r in (("control", control), ("oracle", oracle)) if r is None)
-        return Gap(share=None, interval=None, note=f"gap not established: no {absent} row")
+        return Gap(share=None, interval=None, note=f"gap not established: no {absent} with a number")
     found = gap_share(
         row.scores(),
         control.scores(),
@@ -135,4 +140,5 @@ def gap(row: RowRuns, control: RowRuns | None, oracle: RowRuns | None, benchmark
         share=decimal6(found.share) if found.share is not None else None,
         interval=interval(found.low, found.high),
         note=found.note,
+        seed=str(found.seed) if found.share is not None else None,
     )

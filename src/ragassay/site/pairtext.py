@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ragassay.errors import InputError
 from ragassay.site.cellwords import CAUSE_WORDS
-from ragassay.site.numbers import UNKNOWN, bracket, listed, shown, signed
+from ragassay.site.numbers import UNKNOWN, bracket, listed, pvalue, shown, signed
 from ragassay.site.pairwords import pair_sentence, turned
 from ragassay.site.record import Board, BoardRow, Cell, Pair, Table
 from ragassay.site.safe import fitted, one_line
@@ -53,7 +53,7 @@ def render_pair(table: Table, pair: Pair, width: int = 100) -> str:
     """Return a comparison as lines of at most `width` columns."""
     names = {row.key: row.name for row in table.rows}
     a, b = one_line(names[pair.a]), one_line(names[pair.b])
-    p = shown(pair.p) + (f", {shown(pair.p_holm)} after Holm's adjustment" if pair.p_holm else "")
+    p = pvalue(pair.p) + (f", {pvalue(pair.p_holm)} after Holm's adjustment" if pair.p_holm else "")
     figures = [
         ("difference", f"{signed(pair.difference)}  {a} − {b}, means over {pair.questions} questions"),
         ("better on such questions", f"{bracket(pair.interval) or UNKNOWN}  95 %, paired t"),

@@ -8,7 +8,7 @@ from typing import overload
 
 import msgspec
 
-from ragassay.site.numbers import bracket, shown
+from ragassay.site.numbers import bracket, p_words, shown
 from ragassay.site.record import Interval, Pair
 
 
@@ -23,7 +23,7 @@ def pair_sentence(pair: Pair, names: Mapping[str, str]) -> str:
     higher, lower, span = (a, b, pair.interval) if difference >= 0 else (b, a, _turned(pair.interval))
     p = Decimal(pair.p_holm or pair.p or "1")
     said = f"{higher} is higher than {lower} by {shown(abs(difference))} {bracket(span)}".rstrip()
-    tested = f"p {shown(p)}" + (" after Holm's adjustment" if pair.p_holm else "")
+    tested = p_words(pair.p_holm or pair.p) + (" after Holm's adjustment" if pair.p_holm else "")
     if p <= Decimal("0.05"):
         return f"{said}, {tested}."
     detectable = f"; this design shows differences from {shown(pair.detectable)} on" if pair.detectable else ""

@@ -62,6 +62,8 @@ class Gap(Record, frozen=True):
     share: str | None
     interval: Interval | None
     note: str | None = None
+    seed: str | None = None
+    """The seed of the bootstrap as a decimal string: 8 bytes of a SHA-256 do not fit a JSON integer."""
 
 
 class Reach(Record, frozen=True):
@@ -197,6 +199,8 @@ class Pair(Record, frozen=True):
     """Question to its difference, for every common question."""
     bounds: tuple[str, str] | None = None
     notes: tuple[str, ...] = ()
+    seed: str | None = None
+    """The seed of the sign flips as a decimal string; None where every sign pattern was counted."""
 
 
 class Cell(Record, frozen=True):
@@ -247,8 +251,6 @@ class Table(Record, frozen=True):
     pairs: tuple[Pair, ...]
     questions: tuple[QuestionLine, ...]
     warnings: tuple[str, ...]
-    seed: str
-    """The seed of resampling as a decimal string: 8 bytes of a SHA-256 do not fit a JSON integer."""
 
 
 class RefusedRun(Record, frozen=True):

@@ -102,6 +102,7 @@ FILTERS: dict[str, Callable[..., object]] = {
     "milliseconds": numbers.milliseconds,
     "money": numbers.money,
     "plural": numbers.plural,
+    "pvalue": numbers.pvalue,
     "shown": numbers.shown,
     "signed": numbers.signed,
     "track": track,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ragassay.canon import NotCanonical
 from ragassay.errors import InputError, VerifyError
-from ragassay.manifest import decode_run, read_run
+from ragassay.manifest import PublicKey, decode_run, load_public_key, read_run
 from ragassay.site.loaded import Check, LoadedRun
 from ragassay.verify import Policy, Report, verify
 
@@ -17,10 +17,24 @@ def load_runs(workspace: Path, *, now: int | None = None) -> list[LoadedRun]:
     """Return every run under `<workspace>/runs`, verified, in the order of their ids.
 
     `workspace` is the `.ragassay` folder. A run that cannot be read or fails verification is returned with the reason
-    and without a document. Raises `InputError` where the folder of runs itself cannot be read.
+    and without a document. A run that one of the workspace's own keys signed is checked against that key; any other is
+    checked without a pin (SIGNER_UNPINNED). Raises `InputError` where the folder of runs itself cannot be read.
     """
     when = int(time.time()) if now is None else now
-    return [_load(folder, when) for folder in _folders(workspace / "runs")]
+    own = _own_keys(workspace / "keys")
+    return [_load(folder, own, when) for folder in _folders(workspace / "runs")]
+
+
+def _own_keys(folder: Path) -> dict[str, PublicKey]:
+    """Return the public keys of a workspace by fingerprint; a file that holds none is nobody's key."""
+    keys = {}
+    for path in sorted(folder.glob("*.pub.json")):
+        try:
+            key = load_public_key(path)
+        except InputError:
+            continue
+        keys[key.kid] = key
+    return keys
 
 
 def _folders(runs: Path) -> Iterator[Path]:
@@ -33,10 +47,12 @@ def _folders(runs: Path) -> Iterator[Path]:
     yield from (path for path in found if path.is_dir())
 
 
-def _load(folder: Path, now: int) -> LoadedRun:
+def _load(folder: Path, own: Mapping[str, PublicKey], now: int) -> LoadedRun:
     read = read_run(folder)
     files = read.files
     report = verify(files, policy=Policy(), now=now, problems=read.problems)
+    if report.fingerprint in own:
+        report = verify(files, policy=Policy(key=own[report.fingerprint]), now=now, problems=read.problems)
     checks = _checks(report)
     if not report.ok():
         failed = next(check for check in checks if check.severity == "fail")

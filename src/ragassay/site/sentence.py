@@ -12,6 +12,8 @@ from ragassay.site.record import BoardRow, Interval, Pair
 MOST = 4
 """Rows whose distance is spelled out; the others are counted."""
 PLACES = 2
+SMALL = Decimal("0.01")
+"""Differences below this get a third decimal."""
 
 
 def summary(rows: Sequence[BoardRow], pairs: Sequence[Pair], family: Family) -> str:
@@ -48,7 +50,8 @@ def _nothing(rows: Sequence[BoardRow]) -> str:
 
 def _lead(names: Mapping[str, str], first: str, level: Sequence[str], family: Family) -> str:
     if not level:
-        return f"{names[first]} leads"
+        below = all(family.below(first, key) for key in family.order[1:])
+        return f"{names[first]} leads" if below else f"{names[first]} is shown first"
     together = [first, *level]
     mutual = all(not family.distinguished(a, b) for i, a in enumerate(together) for b in together[i + 1 :])
     if mutual:
@@ -76,9 +79,12 @@ def _distances(names: Mapping[str, str], first: str, found: Mapping[str, tuple[D
             said.append(f"{names[key]} is higher by {shown(-by, PLACES)} in the mean of its passes, though shown lower")
             continue
         than = f" than {names[first]}" if index == 0 else ""
-        said.append(f"{names[key]} is lower{than} by {shown(by, PLACES)} {bracket(span, PLACES)}".rstrip())
+        places = PLACES if by >= SMALL else PLACES + 1
+        said.append(f"{names[key]} is lower{than} by {shown(by, places)} {bracket(span, places)}".rstrip())
     rest = [by for by, _ in list(found.values())[MOST:]]
-    if rest:
+    if rest and min(rest) < 0:
+        said.append(f"{len(rest)} further rows are distinguished too")
+    elif rest:
         low, high = shown(min(rest), PLACES), shown(max(rest), PLACES)
         said.append(f"{len(rest)} further rows are lower by {low} to {high}")
     return said

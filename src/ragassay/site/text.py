@@ -6,6 +6,8 @@ import textwrap
 from collections.abc import Sequence
 from string import ascii_lowercase
 
+from rich.cells import cell_len
+
 from ragassay.site.bar import bar
 from ragassay.site.numbers import UNKNOWN, bracket, exact, milliseconds, money, plural, short, shown
 from ragassay.site.record import PREVIEW, Amount, Board, BoardRow, Latency, Table
@@ -67,43 +69,74 @@ def _table(table: Table, width: int) -> list[str]:
 
 def _notes(rows: Sequence[BoardRow]) -> dict[str, str]:
     """Return each warning of any row with the letter that stands for it."""
-    texts = list(dict.fromkeys(warning for row in rows for warning in row.warnings))
+    texts = list(dict.fromkeys(said for row in rows for said in _said(row)))
     names = [*ascii_lowercase, *(a + b for a in ascii_lowercase for b in ascii_lowercase)]
     return {text: names[index] if index < len(names) else "*" for index, text in enumerate(texts)}
+
+
+def _said(row: BoardRow) -> list[str]:
+    """Return the warnings of a row, and why it has no share of the gap."""
+    return [*row.warnings, *([row.gap.note] if row.gap and row.gap.note else [])]
+
+
+def _columns(rows: Sequence[BoardRow], notes: dict[str, str], width: int) -> tuple[list[str], list[str], int, int]:
+    """Return the gap and the notes of each row, and the cells of the name and of the drawing; no number is ever cut."""
+    letters = [_letters([notes[said] for said in _said(row)]) for row in rows]
+    gaps = [_gap(row, interval=True) for row in rows]
+    name = _name_width(rows, width - 78)
+    taken = sum(SCORE_WIDTHS) + 7 + name + max(5, *map(len, letters))
+    if width - taken - max(16, *map(len, gaps)) < LEAST_DRAWN:
+        gaps = [_gap(row, interval=False) for row in rows]
+    widest = max(16 if any("[" in gap for gap in gaps) else 5, *map(len, gaps))
+    return [gap.ljust(widest) for gap in gaps], letters, name, max(LEAST_DRAWN, width - taken - widest)
+
+
+def _letters(letters: Sequence[str]) -> str:
+    """Return the letters of a row's notes, close together where they are many and each is one letter."""
+    close = len(letters) > 6 and all(len(letter) == 1 for letter in letters)
+    return ("" if close else " ").join(letters)
+
+
+def _gap(row: BoardRow, *, interval: bool) -> str:
+    if row.gap is None:
+        return ""
+    return f"{shown(row.gap.share, 2)} {bracket(row.gap.interval, 2) if interval else ''}".strip()
+
+
+SCORE_WIDTHS = (9, 5, 8, 7)
+"""Rank, score, reach and missing."""
+LEAST_DRAWN = 6
 
 
 def _scores(rows: Sequence[BoardRow], notes: dict[str, str], width: int) -> list[str]:
     reach_k = next((row.reach.k for row in rows if row.reach and row.role == "row"), None)
     head_reach = f"reach@{reach_k}" if reach_k else "reach"
-    name = _name_width(rows, width - 78)
-    drawn = width - name - 58
+    gaps, letters, name, drawn = _columns(rows, notes, width)
     axis = "0" + " " * (drawn - 2) + "1"
     lines = [
-        f"{'rank':<9} {'row':<{name}} score {axis} {'gap':<16} {head_reach:>8} {'missing':>7} notes",
+        f"{'rank':<9} {'row':<{name}} score {axis} {'gap':<{len(gaps[0])}} {head_reach:>8} {'missing':>7} notes",
     ]
-    for previous, row in zip([None, *rows], rows, strict=False):
+    for previous, row, gap, own in zip([None, *rows[:-1]], rows, gaps, letters, strict=True):
         if previous is not None and previous.standing == "ranked" != row.standing:
             lines.append("┈" * width)
-        lines.append(_score(row, notes, name, drawn, reach_k))
+        lines.append(_score(row, gap, own, name, drawn, reach_k))
     return lines
 
 
-def _score(row: BoardRow, notes: dict[str, str], name: int, drawn: int, reach_k: int | None) -> str:
+def _score(row: BoardRow, gap: str, letters: str, name: int, drawn: int, reach_k: int | None) -> str:
     score = f"{row.score.num}/{row.score.den}" if row.score else None
     low, high = (row.interval.low, row.interval.high) if row.interval and score else (None, None)
-    gap = f"{shown(row.gap.share, 2)} {bracket(row.gap.interval, 2)}".strip() if row.gap else ""
     reach = _reach(row, reach_k)
     missing = f"{row.missing.total}/{row.missing.asked}" if row.missing.total else UNKNOWN
-    letters = " ".join(notes[warning] for warning in row.warnings)
     cells = [
         fitted(_rank(row), 9),
         fitted(row.name, name),
         f"{exact(row.score):>5}",
         bar(row.score.decimal if row.score else None, low, high, drawn),
-        fitted(gap, 16),
+        gap,
         f"{reach:>8}",
         f"{missing:>7}",
-        fitted(letters, 6),
+        letters,
     ]
     return " ".join(cells)
 
@@ -136,7 +169,7 @@ def _costs(rows: Sequence[BoardRow], width: int) -> list[str]:
 
 def _name_width(rows: Sequence[BoardRow], room: int) -> int:
     """Return the cells that names get: what the longest takes, at most `room`, never under 12."""
-    return max(12, min(room, max(len(row.name) for row in rows)))
+    return max(12, min(room, max(cell_len(one_line(row.name)) for row in rows)))
 
 
 COSTS = (

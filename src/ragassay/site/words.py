@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from decimal import Decimal
 
 from ragassay.manifest.statement import RunDocument
 from ragassay.site.loaded import LoadedRun
@@ -14,7 +15,8 @@ from ragassay.verify import CODES
 
 IDENTICAL = "deterministic: identical passes"
 LITERAL = "literal judge: reads literals and not meaning"
-READER = "extractive reader: no language model wrote these answers, and its control is 0 by construction"
+READER = "extractive reader: no language model wrote these answers"
+READER_CONTROL = "its control is 0 by construction"
 MOST_NAMED = 8
 
 
@@ -43,6 +45,7 @@ def row_warnings(row: RowRuns, line: BoardRow, *, identical_said: bool = False) 
         said.append(
             f"its mean would lie between {shown(line.bounds[0])} and {shown(line.bounds[1])} without missing items"
         )
+    said += _outside(line)
     if row.identical and len(row.window) > 1 and not identical_said:
         said.append(IDENTICAL)
     for count, what in (
@@ -64,6 +67,17 @@ def row_warnings(row: RowRuns, line: BoardRow, *, identical_said: bool = False) 
         said.append(f"{line.exposure.replace('-', ' ')} these questions: its score is likely too high")
     said += _filled(row) + _claims_differ(row)
     return tuple(said)
+
+
+def _outside(line: BoardRow) -> list[str]:
+    """Say where the score, a lower median, lies outside the interval, which is that of the mean over all passes."""
+    if line.score is None or line.interval is None or line.mean is None:
+        return []
+    score = Decimal(line.score.num) / line.score.den
+    slack = Decimal("0.000001")
+    if Decimal(line.interval.low) - slack <= score <= Decimal(line.interval.high) + slack:
+        return []
+    return [f"its score, the lower median, lies outside the interval, which is that of the mean ({shown(line.mean)})"]
 
 
 def _filled(row: RowRuns) -> list[str]:
@@ -90,7 +104,7 @@ def table_warnings(
     rows: Sequence[RowRuns], questions: Sequence[QuestionLine], latest: RunDocument, plan: BoardPlan | None
 ) -> tuple[str, ...]:
     """Return what holds for a whole table: its judge, its model, its questions, its controls."""
-    said = _instruments(latest) + _controls(rows, plan)
+    said = _instruments(latest, rows) + _controls(rows, plan)
     if all_identical(rows):
         said.append(f"{IDENTICAL} in every row, so there is no noise between passes to show")
     n = len(latest.benchmark.questions)
@@ -112,12 +126,14 @@ def table_warnings(
     return tuple(said + _windows(rows))
 
 
-def _instruments(latest: RunDocument) -> list[str]:
+def _instruments(latest: RunDocument, rows: Sequence[RowRuns]) -> list[str]:
     if latest.config is None:
         return []
     measure, said = latest.config.measure, []
     if measure.answer.get("kind") == "reader":
-        said.append(READER)
+        controls = [row.shown.predicate.score for row in rows if row.role == "control" and row.shown is not None]
+        at_zero = all(score is None or score.num == 0 for score in controls)
+        said.append(f"{READER}, and {READER_CONTROL}" if at_zero else READER)
     if measure.judge.get("kind") == "literal":
         said.append(LITERAL)
     else:

@@ -6,10 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import site_factory as make
 
 from ragassay.errors import InputError
+from ragassay.estimate import seed_from
+from ragassay.estimate.signflip import sign_flip
 from ragassay.records import Claim
 from ragassay.site import build_board, decode_board, encode_board, load_runs
 from ragassay.site.record import Board, BoardPlan, BoardRow, PlannedRow
@@ -181,7 +184,7 @@ def test_a_waived_control_is_printed(tmp_path: Path) -> None:
     assert found.control_waiver == "the model is too dear"
     assert any("waived: the model is too dear" in warning for warning in found.main.warnings)
     assert rows(found)["bm25"].gap is not None
-    assert rows(found)["bm25"].gap.note == "gap not established: no control and oracle row"  # type: ignore[union-attr]
+    assert rows(found)["bm25"].gap.note == "gap not established: no control and oracle with a number"  # type: ignore[union-attr]
 
 
 def test_deterministic_rows_say_so(tmp_path: Path) -> None:
@@ -240,3 +243,51 @@ def test_unknown_tokens_and_costs_are_not_zero(tmp_path: Path) -> None:
     assert found.input_tokens.known in (54_000, 53_100)
     shown = next(run for run in found.runs if run.shown)
     assert found.input_tokens.unknown == (1 if shown.pass_k == 1 else 0)
+
+
+def test_a_score_outside_its_interval_says_so(tmp_path: Path) -> None:
+    """One bad pass of three moves the mean and its interval away from the lower median that is shown."""
+    bench = make.benchmark(60)
+    make.write_row(tmp_path, "wobbly", "bm25", bench, lambda n, k: "omits" if k == 2 or n == 1 else "supports")
+    make.write_row(tmp_path, "steady", "bm25", bench, make.losing_first(20))
+    found = rows(build_board(load_runs(tmp_path, now=NOW), now=NOW))
+    said = "its score, the lower median, lies outside the interval, which is that of the mean (.656)"
+    assert said in found["wobbly"].warnings
+    assert found["wobbly"].score is not None
+    assert found["wobbly"].score.decimal == "0.9833"
+    assert not any("lies outside" in warning for warning in found["steady"].warnings)
+
+
+def test_the_oracle_is_never_right_without_its_evidence(tmp_path: Path) -> None:
+    """Where chunking split the evidence no one text holds it; that is no second passage that answers."""
+    bench = make.benchmark(12)
+    make.write_row(tmp_path, "oracle", "oracle", bench, make.losing_first(0), reached=lambda n: n > 4, passes=1)
+    make.write_row(tmp_path, "bm25", "bm25", bench, make.losing_first(0), reached=lambda n: n > 4, passes=1)
+    found = rows(build_board(load_runs(tmp_path, now=NOW), now=NOW))
+    assert (found["oracle"].correct_without_reach, found["bm25"].correct_without_reach) == (None, 4)
+
+
+def test_a_reader_whose_control_scores_is_not_called_zero_by_construction(tmp_path: Path) -> None:
+    """The sentence on the extractive reader says nothing that the control's own score denies."""
+    answer = {"kind": "reader", "id": "reader/1", "describe": {}}
+    make.write_row(tmp_path, "control", "none", make.benchmark(12), make.losing_first(6), answer=answer)
+    table = build_board(load_runs(tmp_path, now=NOW), now=NOW).main
+    assert table is not None
+    assert "extractive reader: no language model wrote these answers" in table.warnings
+
+
+def test_the_seeds_are_those_of_the_draws(tmp_path: Path) -> None:
+    """Who draws again with the recorded seed gets the recorded p and the recorded bounds of the gap."""
+    bench = make.benchmark(60)
+    make.small_board(tmp_path, bench)
+    board = build_board(load_runs(tmp_path, now=NOW), now=NOW)
+    assert board.main is not None
+    by_name = {row.key: row.name for row in board.main.rows}
+    pair = next(p for p in board.main.pairs if {by_name[p.a], by_name[p.b]} == {"bm25", "dense"})
+    assert pair.seed == str(seed_from(bench.digest(), (pair.a, pair.b), "compare"))
+    values = np.array([float(pair.differences[q]) for q in sorted(pair.differences)])
+    assert pair.p == f"{sign_flip(values, seed=int(pair.seed)).p:.6f}"
+    exact = [p for p in board.main.pairs if p.wins + p.losses <= 14]
+    assert exact
+    assert all(p.seed is None for p in exact)
+    assert all(row.gap is not None and row.gap.seed for row in board.main.rows if row.role == "row")

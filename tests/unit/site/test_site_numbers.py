@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.site.bar import bar
-from ragassay.site.numbers import bracket, decimal6, exact, money, short, shown, signed
+from ragassay.site.numbers import bracket, decimal6, exact, money, pvalue, short, shown, signed
 from ragassay.site.record import Interval, Ratio
 
 
@@ -33,6 +33,26 @@ def test_one_form(value: str | None, places: int, text: str) -> None:
 def test_a_score_is_rounded_once_from_its_integers() -> None:
     """4406.94/6000 is .734, although its four-place decimal .7345 would round to .735."""
     assert exact(Ratio(num=440694, den=600000, decimal="0.7345")) == ".734"
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        ("0.000100", "< .001"),
+        ("0.000999", "< .001"),
+        ("0.001000", ".001"),
+        ("0.031250", ".031"),
+        ("0.050000", ".050"),
+        ("0.050400", ".0504"),
+        ("0.049600", ".0496"),
+        ("0.050001", ".050001"),
+        ("1.000000", "1.000"),
+        (None, "–"),
+    ],
+)
+def test_a_p_value_is_never_zero_and_its_side_of_the_level_is_seen(p: str | None, text: str) -> None:
+    """The smallest p of 9,999 draws is 1/10,000; three decimals would print it as .000, and .0504 as .050."""
+    assert pvalue(p) == text
 
 
 def test_differences_and_intervals() -> None:
@@ -72,6 +92,14 @@ def test_bar_fills_its_cells_and_keeps_its_order(figures: list[int], width: int)
         "█" * drawn.count("█")
     )
     assert drawn.lstrip("█")[:1] in ("├", "┼")
+
+
+@pytest.mark.parametrize(
+    ("score", "drawn"), [("0.9", "████├─┤  ┼"), ("0.1", "█┼██├─┤   "), ("0.55", "████├┼┤   "), ("0.4", "████├─┤   ")]
+)
+def test_a_score_outside_its_interval_is_drawn_outside(score: str, drawn: str) -> None:
+    """A lower median can lie beyond the interval of the mean; the mark stands where the score is."""
+    assert bar(score, "0.4", "0.65", 10) == drawn
 
 
 def test_bar_without_an_interval_is_in_eighths() -> None:

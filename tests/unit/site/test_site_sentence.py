@@ -61,3 +61,22 @@ def test_the_terminal_ends_with_it(tmp_path: Path) -> None:
     make.small_board(tmp_path, make.benchmark(12))
     board = build_board(load_runs(tmp_path, now=NOW), now=NOW)
     assert " ".join(render_text(board).split()).endswith(board.sentence)
+
+
+def test_a_row_that_only_its_median_puts_first_does_not_lead(tmp_path: Path) -> None:
+    """With one bad pass of three the mean is lower while the lower median is higher: nobody is said to lead."""
+    bench = make.benchmark(60)
+    make.write_row(tmp_path, "wobbly", "bm25", bench, lambda n, k: "omits" if k == 2 or n % 20 == 0 else "supports")
+    make.write_row(tmp_path, "steady", "bm25", bench, lambda n, _: "omits" if n % 10 == 0 else "supports")
+    said = sentence(tmp_path)
+    assert said.startswith(
+        "wobbly is shown first; steady is higher by .27 in the mean of its passes, though shown lower"
+    )
+
+
+def test_a_small_difference_is_not_rounded_to_nothing(tmp_path: Path) -> None:
+    """A distinguished difference below .01 is given with three decimals."""
+    bench = make.benchmark(1500)
+    make.write_row(tmp_path, "a", "bm25", bench, lambda *_: "supports", passes=1)
+    make.write_row(tmp_path, "b", "bm25", bench, lambda n, _: "omits" if n <= 12 else "supports", passes=1)
+    assert sentence(tmp_path).startswith("a leads; b is lower than a by .008 [.003, .013]")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import msgspec
 import pytest
 import site_factory as make
 from hypothesis import given
@@ -9,6 +12,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from ragassay.site import build_board, load_runs, render_text
+from ragassay.site.numbers import bracket, shown
 from ragassay.site.pairtext import find_pair, render_pair
 from ragassay.site.record import Board, BoardPlan, PlannedRow
 from ragassay.site.safe import fitted, one_line
@@ -99,3 +103,34 @@ def test_steering_characters_are_written_out() -> None:
     """ESC, bidirectional and zero-width controls become their code points; ordinary text of any script stays."""
     assert one_line("\x1b[31mred\u202e\u200b") == "[U+001B][31mred[U+202E][U+200B]"
     assert one_line("naïve שלום 漢字 é\n next") == "naïve שלום 漢字 é next"
+
+
+def test_no_figure_and_no_note_is_cut(tmp_path: Path) -> None:
+    """A wide interval of the gap and many notes take room from the drawing; below that the interval is left out."""
+    bench = make.benchmark(12)
+    make.write_row(tmp_path, "control", "none", bench, make.losing_first(7))
+    make.write_row(tmp_path, "oracle", "oracle", bench, make.losing_first(2))
+    make.write_row(tmp_path, "low", "bm25", bench, make.losing_first(12))
+    board = build_board(load_runs(tmp_path, now=NOW), now=NOW)
+    assert board.main is not None
+    gap = next(row.gap for row in board.main.rows if row.name == "low")
+    assert gap is not None
+    assert gap.share is not None
+    whole = f"{shown(gap.share, 2)} {bracket(gap.interval, 2)}"
+    assert len(whole) > 16
+    assert whole in render_text(board, 100)
+    notes = tuple(f"note {n}" for n in range(12))
+    noted = msgspec.structs.replace(
+        board.main, rows=tuple(msgspec.structs.replace(row, warnings=notes) for row in board.main.rows)
+    )
+    text = render_text(msgspec.structs.replace(board, tables=(noted,)), 80)
+    assert max(cell_len(line) for line in text.splitlines()) <= 80
+    assert sum(line.endswith(" abcdefghijkl") for line in text.splitlines()) == 3
+    assert "…" not in text
+
+
+def test_wide_names_are_measured_in_cells(tmp_path: Path) -> None:
+    """A name in wide characters gets the room it takes."""
+    make.write_row(tmp_path, "検索エンジン一号", "bm25", make.benchmark(12), make.losing_first(2))
+    text = render_text(build_board(load_runs(tmp_path, now=NOW), now=NOW), 100)
+    assert next(line for line in text.splitlines() if line.startswith("1 ")).split()[2] == "検索エンジン一号"
