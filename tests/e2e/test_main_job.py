@@ -137,3 +137,16 @@ def test_help_is_quick() -> None:
         for _ in range(3)
     ]
     assert min(took) < 0.2
+
+
+def test_a_dry_run_needs_no_key(job: Path) -> None:
+    """A board with a paid model is estimated without its key, with calls, tokens and money."""
+    _ragassay(job, "init")
+    board = (job / "board.toml").read_text(encoding="utf-8")
+    model = 'kind = "openai"\nid = "m"\nbase_url = "https://llm.acme.example/v1"\nkey_env = "ACME_ANSWER_KEY"\n'
+    model += 'price = { input_usd_per_mtok = "1", output_usd_per_mtok = "2" }\n'
+    (job / "board.toml").write_text(board.replace('kind = "reader"\n', model, 1), encoding="utf-8")
+    said = json.loads(_ragassay(job, "run", "--dry-run", "--json", "--row", "bm25").stdout)
+    assert said["answerCalls"] == 9
+    assert said["costMicrousd"] > 0
+    assert "ACME_ANSWER_KEY" in _ragassay(job, "run", code=2).stderr

@@ -33,8 +33,8 @@ class Building:
             if now - began < 1 or (now - self._last < 1 and done < total):
                 return
             self._last = now
-            end = "\n" if done >= total or not sys.stderr.isatty() else "\r"
-            click.echo(f"  {what}: {done}/{total} in {now - began:.0f} s" + " " * 10 + end, nl=False, err=True)
+            end = "\n" if done >= total or not sys.stderr.isatty() else " " * 10 + "\r"
+            click.echo(f"  {what}: {done}/{total} in {now - began:.0f} s{end}", nl=False, err=True)
 
         return progress
 

@@ -141,7 +141,7 @@ def _dry_run(board: BoardFile, space: Workspace, options: Options, as_json: bool
     from ragassay.cli.progress import Building
     from ragassay.run.forecast import CHARACTERS_PER_TOKEN, OUTPUT_TOKENS_PER_CALL, forecast
 
-    unkeyed = {name: Secret("") for name in needed_keys([board.answer, board.judge.model])}
+    unkeyed = {name: Secret("nothing-is-asked") for name in needed_keys([board.answer, board.judge.model])}
     found = forecast(prepare(board, space, unkeyed, options, Building()))
     if as_json:
         click.echo(json.dumps(to_json(found), indent=1))

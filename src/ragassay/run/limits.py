@@ -11,10 +11,12 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
+from decimal import Decimal
 from typing import Any
 
 import msgspec
 
+from ragassay.canon import decimal_string
 from ragassay.errors import InputError, ModelError, ModelErrorKind
 from ragassay.records import JSON, Message, Reply, Usage
 from ragassay.run.board_file import Limits, Price
@@ -48,27 +50,30 @@ class Budget:
     def check(self) -> None:
         """Raise `InputError` when nothing is left to spend."""
         if self.max_microusd is not None and self.spent_microusd >= self.max_microusd:
+            cap = decimal_string(Decimal(self.max_microusd) / 1_000_000)
             raise InputError(
-                f"the budget of {self.max_microusd / 1e6:.2f} USD is spent; raise [budget] max_usd and run again: "
-                "what was answered is kept"
+                f"the budget of {cap} USD is spent; raise [budget] max_usd and run again: what was answered is kept"
             )
 
 
 class Meter(msgspec.Struct):
-    """What the calls behind one answer or verdict took, failed attempts included."""
+    """What the calls behind one answer or verdict took: attempts that brought no reply count and add nothing else."""
 
     attempts: int = 0
+    replies: int = 0
     latency_ms: int = 0
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost_microusd: int | None = None
 
     def add(self, usage: Usage, latency_ms: int, cost_microusd: int | None) -> None:
-        """Add one reply; a figure stays None until a server has told it."""
+        """Add one reply; a sum of which one part is unknown is unknown, never less."""
+        first = self.replies == 0
+        self.replies += 1
         self.latency_ms += latency_ms
-        self.input_tokens = total(self.input_tokens, usage.input_tokens)
-        self.output_tokens = total(self.output_tokens, usage.output_tokens)
-        self.cost_microusd = total(self.cost_microusd, cost_microusd)
+        self.input_tokens = usage.input_tokens if first else _sum(self.input_tokens, usage.input_tokens)
+        self.output_tokens = usage.output_tokens if first else _sum(self.output_tokens, usage.output_tokens)
+        self.cost_microusd = cost_microusd if first else _sum(self.cost_microusd, cost_microusd)
 
     @property
     def usage(self) -> Usage:
@@ -76,9 +81,8 @@ class Meter(msgspec.Struct):
         return Usage(input_tokens=self.input_tokens, output_tokens=self.output_tokens)
 
 
-def total(first: int | None, second: int | None) -> int | None:
-    """Add two figures of which each may be unknown; unknown is never counted as 0."""
-    return first + second if first is not None and second is not None else first if second is None else second
+def _sum(first: int | None, second: int | None) -> int | None:
+    return None if first is None or second is None else first + second
 
 
 _meter: ContextVar[Meter | None] = ContextVar("meter", default=None)

@@ -23,7 +23,6 @@ from ragassay.records import (
     Usage,
 )
 from ragassay.run.journal import Entry
-from ragassay.run.limits import total
 from ragassay.score import item_hundredths, status_of
 
 
@@ -154,9 +153,14 @@ def _sum(answer: Answer | None, spent: Answer | None) -> Answer | None:
         answer,
         attempts=answer.attempts + spent.attempts,
         latency_ms=answer.latency_ms + spent.latency_ms,
-        cost_microusd=total(answer.cost_microusd, spent.cost_microusd),
+        cost_microusd=_told(answer.cost_microusd, spent.cost_microusd),
         usage=Usage(
-            input_tokens=total(answer.usage.input_tokens, spent.usage.input_tokens),
-            output_tokens=total(answer.usage.output_tokens, spent.usage.output_tokens),
+            input_tokens=_told(answer.usage.input_tokens, spent.usage.input_tokens),
+            output_tokens=_told(answer.usage.output_tokens, spent.usage.output_tokens),
         ),
     )
+
+
+def _told(figure: int | None, spent: int | None) -> int | None:
+    """Add what failed calls took to an answer's own figure: those that brought no reply add nothing."""
+    return figure + spent if figure is not None and spent is not None else figure if spent is None else spent

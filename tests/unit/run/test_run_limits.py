@@ -12,7 +12,7 @@ import pytest
 from ragassay.errors import InputError, ModelError, ModelErrorKind
 from ragassay.records import JSON, Message, Reply, Usage
 from ragassay.run.board_file import Limits, Price
-from ragassay.run.limits import ATTEMPTS, Budget, Endpoint, metering
+from ragassay.run.limits import ATTEMPTS, Budget, Endpoint, Meter, metering
 
 MESSAGES = (Message(role="user", content="q"),)
 
@@ -178,3 +178,20 @@ def test_cost_is_summed_over_attempts_and_stops_at_the_budget() -> None:
 def test_unknown_usage_is_unknown_cost() -> None:
     """Where the server counted no tokens the cost is None, not 0."""
     assert Price(input_usd_per_mtok="1", output_usd_per_mtok="1").cost_microusd(None, 5) is None
+
+
+def test_a_sum_with_an_unknown_part_is_unknown() -> None:
+    """One reply that did not count its tokens makes the sum unknown; a call without a reply adds nothing."""
+    meter = Meter()
+    assert (meter.input_tokens, meter.cost_microusd) == (None, None)
+    meter.add(Usage(input_tokens=5, output_tokens=1), 10, 7)
+    assert (meter.input_tokens, meter.cost_microusd) == (5, 7)
+    meter.add(Usage(), 10, None)
+    meter.add(Usage(input_tokens=5, output_tokens=1), 10, 7)
+    assert (meter.input_tokens, meter.output_tokens, meter.cost_microusd) == (None, None, None)
+
+
+def test_a_small_budget_is_printed_whole() -> None:
+    """The message names the cap as it was given, not rounded to cents."""
+    with pytest.raises(InputError, match=r"the budget of 0\.0005 USD"):
+        Budget(500, 500).check()
