@@ -51,7 +51,7 @@ def _load(folder: Path, own: Mapping[str, PublicKey], now: int) -> LoadedRun:
     read = read_run(folder)
     files = read.files
     report = verify(files, policy=Policy(), now=now, problems=read.problems)
-    if report.fingerprint in own:
+    if report.fingerprint is not None and report.fingerprint in own:
         report = verify(files, policy=Policy(key=own[report.fingerprint]), now=now, problems=read.problems)
     checks = _checks(report)
     if not report.ok():
