@@ -16,6 +16,7 @@ import aiohttp
 import msgspec
 
 from ragassay.errors import InputError, ModelError, ModelErrorKind
+from ragassay.plugins.address import checked_base_url
 from ragassay.plugins.http_faults import excerpt, key_forms, readable, retry_after_s, status_fault, without
 from ragassay.records import JSON, Secret
 
@@ -178,29 +179,6 @@ def _hint(status: int, kind: ModelErrorKind) -> str:
     if 300 <= status < 400:
         return "; redirects are not followed, so that the key reaches no other server: correct base_url"
     return "; check the key in the environment variable that `key_env` names" if kind == "auth" else ""
-
-
-_NO_ADDRESS = "base_url must be an http or https address such as https://models.example/v1"
-
-
-def checked_base_url(base_url: str) -> str:
-    """Return the base URL without a final slash.
-
-    Raises `InputError` unless it is an http(s) address with a host and without user name, password, query or
-    fragment; the message never repeats it.
-    """
-    try:
-        parts = urlsplit(base_url)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        raise InputError(_NO_ADDRESS) from None
-    if "@" in base_url:  # also in a path: a key with a slash ends the host early
-        raise InputError("base_url holds a user name or password; remove it and name the key's variable in `key_env`")
-    if not usable or not base_url.isprintable() or " " in base_url:
-        raise InputError(_NO_ADDRESS)
-    if "?" in base_url or "#" in base_url:
-        raise InputError("base_url must not hold a query or fragment; name the key's variable in `key_env`")
-    return base_url.rstrip("/")
 
 
 def _checked_key(key: Secret | None) -> Secret | None:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
-from typing import Any, get_args
-from urllib.parse import urlsplit
+from typing import get_args
 
 import msgspec
 
 from ragassay.errors import InputError
+from ragassay.plugins.address import checked_base_url
 from ragassay.records import JSON, Profile
 from ragassay.run.table import Table
+from ragassay.seams import PARTS
 
 DEFAULT_CHUNKER: JSON = {"kind": "heading", "max_tokens": 256, "overlap": 32}
 DEFAULT_MAX_TOKENS = 16_384
+MAX_BYTES = 4 * 1024 * 1024
+MAX_USD = "1000000"
+"""The most that a budget, or a million tokens, may cost: money stays an exact integer of micro-USD."""
 DEFAULT_TEMPLATE = "chunks-as-system/1"
 EXPOSURES = ("none", "designed-on", "tuned-on")
 
@@ -96,11 +100,17 @@ class BoardFile(msgspec.Struct, frozen=True, kw_only=True):
 def load_board(path: Path) -> BoardFile:
     """Read and check a board file; raises `InputError` with every problem and its place."""
     try:
-        data = tomllib.loads(path.read_bytes().decode("utf-8"))
+        with path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+        if len(raw) > MAX_BYTES:
+            raise InputError(f"{path} has more than the {MAX_BYTES} bytes that a board may have")
+        data = tomllib.loads(raw.decode("utf-8-sig"))
     except FileNotFoundError:
         raise InputError(f"{path} does not exist; `ragassay init` writes one") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError) as error:  # a number of thousands of digits is a plain ValueError
         raise InputError(f"{path} cannot be read as TOML: {error}") from error
+    except RecursionError as error:
+        raise InputError(f"{path} cannot be read as TOML: it is nested too deeply") from error
     problems: list[str] = []
     board = _board(Table(data, "", problems), path)
     if problems:
@@ -118,24 +128,24 @@ def _board(top: Table, path: Path) -> BoardFile:
         top.problem("panel", "further judges cannot be run yet; remove it (the board needs one judge)")
     if corpus.take("crawl", str):
         corpus.problem("crawl", "crawling cannot be done yet; give `path`")
-    chunker = corpus.take("chunker", dict, DEFAULT_CHUNKER)
-    if "kind" not in chunker:
+    chunker = corpus.free("chunker", DEFAULT_CHUNKER)
+    if not isinstance(chunker.get("kind"), str):
         corpus.problem("chunker", "needs a `kind`, for example { kind = 'heading' }")
     board = BoardFile(
         path=path.resolve(),
-        name=top.text("name", required=True) or "",
+        name=top.name("name", required=True) or "",
         passes=top.count("passes", 3, high=100),
         seed=top.count("seed", 0, low=0, high=2**53 - 1),
-        corpus=path.parent.resolve() / (corpus.text("path", required=True) or "."),
+        corpus=path.parent.resolve() / (corpus.path("path", required=True) or "."),
         chunker=chunker,
-        benchmark=path.parent.resolve() / (benchmark.text("file", required=True) or "."),
+        benchmark=path.parent.resolve() / (benchmark.path("file", required=True) or "."),
         scorer=benchmark.choice("scorer", get_args(Profile), "factual-consistency/2"),  # type: ignore[arg-type]
-        template=answer.text("template", DEFAULT_TEMPLATE) if answer else DEFAULT_TEMPLATE,
+        template=(answer.text("template") if answer else None) or DEFAULT_TEMPLATE,
         answer=_model(answer or Table({"kind": "reader"}, "answer", []), path.parent.resolve()),
         judge=_judge(judge or Table({"kind": "literal"}, "judge", []), path.parent.resolve()),
         max_microusd=_budget(budget) if budget else None,
         rows=_rows(top),
-        control_waiver=top.text("control_waiver"),
+        control_waiver=top.name("control_waiver"),
     )
     _control(top, board)
     for table in (top, corpus, benchmark):
@@ -145,7 +155,7 @@ def _board(top: Table, path: Path) -> BoardFile:
 
 def _control(top: Table, board: BoardFile) -> None:
     has_control = any(row.stack.get("kind") == "none" for row in board.rows)
-    if not has_control and board.control_waiver is None:
+    if not has_control and "control_waiver" not in top.data:
         top.problem(
             "rows",
             "there is no control row (stack = { kind = 'none' }); add one, "
@@ -158,44 +168,73 @@ def _control(top: Table, board: BoardFile) -> None:
 def _rows(top: Table) -> tuple[RowTable, ...]:
     rows = []
     for table in top.tables("rows"):
-        stack = table.take("stack", dict, {}, required=True)
-        if "stack" in table.data and not isinstance(stack.get("kind"), str):
-            table.problem("stack", "needs a `kind`, for example { kind = 'bm25' }")
+        stack = table.free("stack", required=True)
+        if "stack" in table.data:
+            _check_stack(table, "stack", stack)
         rows.append(
             RowTable(
-                name=table.text("name", required=True) or "",
+                name=table.name("name", required=True) or "",
                 stack=stack,
                 top_k=table.count("top_k", 5, high=1000),
-                threshold=_decimal(table, "threshold"),
+                threshold=table.decimal("threshold"),
                 exposure=table.choice("exposure", EXPOSURES, "none") if "exposure" in table.data else None,
             )
         )
         table.rest_must_be_empty()
     if not rows:
         top.problem("rows", "there is none; a board needs at least a control and one stack")
-    for name in {row.name for row in rows if sum(other.name == row.name for other in rows) > 1}:
+    for name in sorted({row.name for row in rows if row.name and sum(other.name == row.name for other in rows) > 1}):
         top.problem("rows", f"the name {name!r} stands more than once")
     return tuple(rows)
 
 
+def _check_stack(table: Table, place: str, stack: JSON, *, inside: bool = False) -> None:
+    """Record parts without a kind, and control and oracle inside another stack: that row would pass for retrieval."""
+    kind = stack.get("kind")
+    if not isinstance(kind, str):
+        table.problem(place, "needs a `kind`, for example { kind = 'bm25' }")
+    elif inside and kind in ("none", "oracle"):
+        table.problem(place, f"{kind!r} is a row of its own and cannot stand inside another stack")
+    for key in PARTS.keys() & stack.keys():
+        found = stack[key] if isinstance(stack[key], list) else [stack[key]]
+        for index, part in enumerate(found):
+            at = f"{place}.{key}" + (f"[{index}]" if isinstance(stack[key], list) else "")
+            _check_stack(table, at, part if isinstance(part, dict) else {}, inside=True)
+
+
+def _base_url(table: Table) -> str | None:
+    base_url: str | None = table.text("base_url")
+    if base_url:
+        try:
+            checked_base_url(base_url)
+        except InputError as error:
+            table.problem("base_url", error.message.removeprefix("base_url "))
+    return base_url
+
+
+def _key_env(table: Table) -> str | None:
+    name: str | None = table.text("key_env")
+    if name and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,99}", name):
+        table.problem("key_env", "must be the name of an environment variable: letters, digits and _, never the key")
+        return None
+    return name
+
+
 def _model(table: Table, folder: Path) -> ModelTable:
     kind = table.text("kind", required=True) or "reader"
-    params = dict(table.take("params", dict, {}))
+    params = dict(table.free("params"))
     if kind == "openai":
         params.setdefault("max_tokens", DEFAULT_MAX_TOKENS)
         for key in ("id", "base_url"):
             table.text(key, required=True)
-    base_url = table.text("base_url")
-    if base_url and (urlsplit(base_url).scheme not in ("http", "https") or "@" in urlsplit(base_url).netloc):
-        table.problem("base_url", "must be an http(s) address without user name or key; name the key in `key_env`")
-    path = table.text("path")
+    path = table.path("path")
     limits = table.table("limits") or Table({}, f"{table.place}.limits", table.problems)
     rate = limits.count("requests_per_minute", 1) if "requests_per_minute" in limits.data else None
     model = ModelTable(
         kind=kind,
         id=table.text("id"),
-        base_url=base_url,
-        key_env=table.text("key_env"),
+        base_url=_base_url(table),
+        key_env=_key_env(table),
         path=None if path is None else str(folder / path),
         params=params,
         limits=Limits(
@@ -206,7 +245,6 @@ def _model(table: Table, folder: Path) -> ModelTable:
         price=_price(table),
     )
     limits.rest_must_be_empty()
-    table.take("template", str)
     table.rest_must_be_empty()
     return model
 
@@ -215,7 +253,8 @@ def _price(table: Table) -> Price | None:
     price = table.table("price")
     if price is None:
         return None
-    found = {key: _decimal(price, key, required=True) for key in ("input_usd_per_mtok", "output_usd_per_mtok")}
+    keys = ("input_usd_per_mtok", "output_usd_per_mtok")
+    found = {key: price.decimal(key, low="0", high=MAX_USD, required=True) for key in keys}
     price.rest_must_be_empty()
     return Price(**{key: value or "0" for key, value in found.items()})
 
@@ -226,31 +265,14 @@ def _judge(table: Table, folder: Path) -> JudgeTable:
     if reask.strip(" %") not in ("0", ""):
         table.problem("reask", "asking the judge twice cannot be done yet; set it to '0%' or remove it")
     model = table.table("model", required=kind == "llm")
-    judge = JudgeTable(kind=kind, model=_model(model, folder) if model else None, params=table.take("params", dict, {}))
+    if kind == "literal" and model:
+        table.problem("model", "the literal judge asks no model; remove it, or set kind = 'llm'")
+    judge = JudgeTable(kind=kind, model=_model(model, folder) if model else None, params=table.free("params"))
     table.rest_must_be_empty()
     return judge
 
 
 def _budget(table: Table) -> int | None:
-    text = _decimal(table, "max_usd", required=True)
+    text = table.decimal("max_usd", low="0", high=MAX_USD, required=True)
     table.rest_must_be_empty()
     return None if text is None else int(Decimal(text) * 1_000_000)
-
-
-def _decimal(table: Table, key: str, *, required: bool = False) -> str | None:
-    text: str | None = table.text(key, required=required)
-    if text is None:
-        return None
-    try:
-        finite = Decimal(text).is_finite()
-    except InvalidOperation:
-        finite = False
-    if not finite:
-        table.problem(key, f"must be a decimal number in quotes, such as '0.2', not {text!r}")
-        return None
-    return text
-
-
-def model_entry(model: ModelTable) -> Mapping[str, Any]:
-    """Return the parts of a model's table that can change an answer, as they are recorded."""
-    return {"kind": model.kind, "id": model.id, "base_url": model.base_url, "params": model.params}

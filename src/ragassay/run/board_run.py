@@ -19,7 +19,8 @@ from ragassay.question import load_benchmark
 from ragassay.records import JSON, Benchmark, Config, Corpus, Outcome
 from ragassay.run import preflight
 from ragassay.run.board_file import BoardFile, RowTable
-from ragassay.run.build import Keys, Report, StackBuilder, make_chunker, make_endpoint, make_judge
+from ragassay.run.build import Keys, Report, StackBuilder, check_stack, make_chunker, make_endpoint, make_judge
+from ragassay.run.gathered import Gathered
 from ragassay.run.journal import GroupWriter, Journal
 from ragassay.run.limits import Budget, Endpoint
 from ragassay.run.passes import STACK_TIMEOUT_S, Fixed, PassRun, Row, traverse
@@ -70,19 +71,26 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
 
 def prepare(board: BoardFile, workspace: Workspace, keys: Keys, options: Options, report: Report) -> Prepared:
     """Read corpus and questions, make model and judge, and check that the board may start."""
-    benchmark = load_benchmark(board.benchmark)
-    if options.subset is not None:
-        benchmark = preflight.subset(benchmark, options.subset)
-    corpus = read_corpus(board.corpus, make_chunker(board.chunker), progress=report("corpus"))
+    problems = Gathered()
+    budget = Budget(board.max_microusd)
+    benchmark = problems.of(lambda: _benchmark(board, options))
+    chunker = problems.of(lambda: make_chunker(board.chunker))
+    answering = problems.of(lambda: make_endpoint(board.answer, keys, budget, options.weights_cache))
+    judges = problems.of(lambda: make_judge(board.judge, board.scorer, keys, budget, options.weights_cache))
+    problems.of(lambda: template_named(board.template))
+    for row in board.rows:
+        problems.of(lambda row=row: check_stack(row.stack, f"row {row.name!r}"))  # type: ignore[misc]
+    problems.of(lambda: _known_rows(board, options))
+    problems.raise_all(f"{board.path.name} cannot be run as it is")
+    assert benchmark is not None
+    assert chunker is not None
+    assert answering is not None
+    assert judges is not None
+    corpus = read_corpus(board.corpus, chunker, progress=report("corpus"))
     workspace.prepare()
     store_corpus(corpus, workspace.corpora)
-    budget = Budget(board.max_microusd)
-    answering = make_endpoint(board.answer, keys, budget, options.weights_cache)
-    judge, judging = make_judge(board.judge, board.scorer, keys, budget, options.weights_cache)
+    judge, judging = judges
     ready = preflight.check(board, benchmark, corpus, judge, allow_missing_evidence=options.allow_missing_evidence)
-    unknown = [name for name in options.rows if name not in {row.name for row in board.rows}]
-    if unknown:
-        raise InputError(f"{board.path.name} has no row {', '.join(map(repr, unknown))}")
     return Prepared(
         board=board,
         benchmark=benchmark,
@@ -98,6 +106,17 @@ def prepare(board: BoardFile, workspace: Workspace, keys: Keys, options: Options
         ],
         budget=budget,
     )
+
+
+def _benchmark(board: BoardFile, options: Options) -> Benchmark:
+    benchmark = load_benchmark(board.benchmark)
+    return benchmark if options.subset is None else preflight.subset(benchmark, options.subset)
+
+
+def _known_rows(board: BoardFile, options: Options) -> None:
+    unknown = [name for name in options.rows if name not in {row.name for row in board.rows}]
+    if unknown:
+        raise InputError(f"{board.path.name} has no row {', '.join(map(repr, unknown))}")
 
 
 def build_rows(

@@ -8,7 +8,7 @@ from typing import Any
 
 from ragassay import canon, plugins
 from ragassay.answer import check_reply
-from ragassay.errors import InputError, StackError
+from ragassay.errors import InputError, PluginError, RagassayError, StackError
 from ragassay.judge import LLMJudge
 from ragassay.plugins.weights import require
 from ragassay.records import JSON, Chunk, Profile, Reply, Secret
@@ -29,10 +29,60 @@ def make(seam: Seam, entry: JSON, place: str, **given: Any) -> Any:
     plugin = plugins.load(seam, entry["kind"])
     try:
         return plugin(**{key: value for key, value in entry.items() if key != "kind"}, **given)
+    except RagassayError:
+        raise
     except TypeError as error:
         raise InputError(
             f"{place}: the {seam[:-1]} {entry['kind']!r} does not take these parameters: {error}"
         ) from error
+    except Exception as error:  # an outside plugin may raise anything
+        raise PluginError(
+            f"{place}: the {seam[:-1]} {entry['kind']!r} raised {type(error).__name__}: {legible(error)}"
+        ) from error
+
+
+def legible(error: BaseException) -> str:
+    """Return what an error says as text that can be written: no lone surrogates, at most 2,000 characters."""
+    return str(error)[:2000].encode("utf-8", "backslashreplace").decode()
+
+
+def check_stack(entry: JSON, place: str) -> None:
+    """Construct a stack without building it, and its parts: raises `InputError` for what none of them knows."""
+    parts, params = split_entry(entry, place)
+    for key, part in parts.items():
+        for index, one in enumerate(part if isinstance(part, list) else [part]):
+            at = f"{place}.{key}" + (f"[{index}]" if isinstance(part, list) else "")
+            if _seam_of(key, at) == "stacks":
+                check_stack(one, at)
+            else:
+                plugins.load(_seam_of(key, at), one["kind"])
+    try:
+        make("stacks", params, place)
+    except InputError as error:
+        raise InputError(f"{place}: {error.message.removeprefix(f'{place}: ')}", error.problems) from error
+
+
+def split_entry(entry: JSON, place: str) -> tuple[JSON, JSON]:
+    """Return the parts of a stack's entry, the plugin's default ones included, and its parameters with the kind."""
+    entry = {**plugins.load("stacks", entry["kind"]).default_parts, **entry}
+    parts = {key: value for key, value in entry.items() if _is_part(value)}
+    for key in parts:
+        _seam_of(key, f"{place}.{key}")
+    return parts, {key: value for key, value in entry.items() if key not in parts}
+
+
+def _is_part(value: object) -> bool:
+    if isinstance(value, list):
+        return bool(value) and all(isinstance(one, dict) and "kind" in one for one in value)
+    return isinstance(value, dict) and "kind" in value
+
+
+def _seam_of(key: str, place: str) -> Seam:
+    seam = PARTS.get(key)
+    if seam not in ("embedders", "stacks"):
+        known = ", ".join(sorted(name for name, seam in PARTS.items() if seam in ("embedders", "stacks")))
+        raise InputError(f"{place}: a stack cannot hold a part named {key!r}; known are {known}")
+    return seam
 
 
 def make_chunker(entry: JSON) -> Chunker:
@@ -67,33 +117,30 @@ class StackBuilder:
 
     def build(self, entry: JSON, place: str) -> Retriever:
         """Return the built stack that `entry` names, its parts first."""
-        plugin = plugins.load("stacks", entry["kind"])
-        entry = {**plugin.default_parts, **entry}
+        found, params = split_entry(entry, place)
         parts: dict[str, Any] = {"evidence": self._evidence} if entry["kind"] == "oracle" else {}
-        params: dict[str, Any] = {"kind": entry["kind"]}
-        for key, value in entry.items():
-            if isinstance(value, dict) and "kind" in value:
-                parts[key] = self._part(key, value, f"{place}.{key}")
-            elif isinstance(value, list) and value and all(isinstance(v, dict) and "kind" in v for v in value):
+        for key, value in found.items():
+            if isinstance(value, list):
                 parts[key] = [self._part(key, part, f"{place}.{key}[{i}]") for i, part in enumerate(value)]
             else:
-                params[key] = value
+                parts[key] = self._part(key, value, f"{place}.{key}")
         stack = make("stacks", params, place)
         try:
             retriever: Retriever = stack.build(self._chunks, parts, self._report(place))
         except InputError as error:
-            raise InputError(f"{place}: {error}") from error
-        except OSError as error:
-            raise StackError(f"{place}: the stack could not be built: {error}") from error
+            raise InputError(f"{place}: {error.message}", error.problems) from error
+        except RagassayError:
+            raise
+        except Exception as error:  # whatever a stack meets while it indexes, it is that row's stack that is down
+            raise StackError(
+                f"{place}: the stack could not be built: {type(error).__name__}: {legible(error)}"
+            ) from error
         return retriever
 
     def _part(self, key: str, entry: JSON, place: str) -> Embedder | Retriever:
-        seam = PARTS.get(key)
-        if seam == "embedders":
+        if _seam_of(key, place) == "embedders":
             return self._embedder(entry, place)
-        if seam == "stacks":
-            return self.build(entry, place)
-        raise InputError(f"{place}: a stack cannot hold a part named {key!r}; known are {', '.join(sorted(PARTS))}")
+        return self.build(entry, place)
 
     def _embedder(self, entry: JSON, place: str) -> CachedEmbedder:
         name = canon.digest(canon.without_fractions(entry))

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import datetime
 import difflib
-from collections.abc import Mapping
+import math
+import re
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import Any, TypeVar
 
+from ragassay.canon import MAX_INTEGER
+from ragassay.records import JSON
+
 T = TypeVar("T")
+
+MAX_NAME = 200
+MAX_PATH = 1000
+MAX_NESTING = 24
+_DECIMAL = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,2})?")
 
 
 class Table:
@@ -45,6 +57,46 @@ class Table:
             self.problem(key, "must not be empty")
         return value
 
+    def name(self, key: str, *, required: bool = False) -> Any:
+        """Return a string that can be printed on one line: not blank, no control characters, at most 200 long."""
+        value = self.text(key, required=required)
+        return self._on_one_line(key, value, MAX_NAME)
+
+    def path(self, key: str, *, required: bool = False) -> Any:
+        """Return a string that can be a path."""
+        return self._on_one_line(key, self.text(key, required=required), MAX_PATH)
+
+    def _on_one_line(self, key: str, value: str | None, most: int) -> str | None:
+        if not value:
+            return value
+        if not value.isprintable() or not value.strip():
+            self.problem(key, f"must be visible text on one line, without control characters, not {ascii(value)[:80]}")
+            return None
+        if len(value) > most:
+            self.problem(key, f"must have at most {most} characters, not {len(value)}")
+            return None
+        return value
+
+    def decimal(self, key: str, *, low: str | None = None, high: str | None = None, required: bool = False) -> Any:
+        """Return a decimal string such as '0.2' within [low, high], or None."""
+        text: str | None = self.text(key, required=required)
+        if not text:
+            return None
+        if not _DECIMAL.fullmatch(text):
+            self.problem(key, f"must be a decimal number in quotes, such as '0.2', not {ascii(text)[:80]}")
+            return None
+        if (low is not None and Decimal(text) < Decimal(low)) or (high is not None and Decimal(text) > Decimal(high)):
+            self.problem(key, f"must be from {low} to {high}, not {text}")
+            return None
+        return text
+
+    def free(self, key: str, default: JSON | None = None, *, required: bool = False) -> JSON:
+        """Return a table whose keys the plugin that it goes to knows; every value in it can be written as JSON."""
+        value: JSON = self.take(key, dict, default if default is not None else {}, required=required)
+        for place, fault in _unwritable(value, key, 0):
+            self.problem(place, fault)
+        return value
+
     def count(self, key: str, default: int, *, low: int = 1, high: int = 10**9) -> int:
         """Return an integer within [low, high]."""
         value: int = self.take(key, int, default)
@@ -81,6 +133,24 @@ class Table:
             if key not in self._taken:
                 near = difflib.get_close_matches(key, self._taken, 1)
                 self.problem(key, "is not known here" + (f"; did you mean {near[0]!r}?" if near else ""))
+
+
+def _unwritable(value: object, place: str, depth: int) -> Iterator[tuple[str, str]]:
+    """Yield what in a free table cannot be recorded: fractions without an end, wide integers, dates, depth."""
+    if depth > MAX_NESTING:
+        yield place[:80] + "…", f"is nested deeper than {MAX_NESTING} levels"
+    elif isinstance(value, dict):
+        for key, member in value.items():
+            yield from _unwritable(member, f"{place}.{key}", depth + 1)
+    elif isinstance(value, list):
+        for index, member in enumerate(value):
+            yield from _unwritable(member, f"{place}[{index}]", depth + 1)
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield place, f"must be a finite number, not {value}"
+    elif isinstance(value, int) and abs(value) > MAX_INTEGER:
+        yield place, f"must be an integer within ±{MAX_INTEGER}"
+    elif isinstance(value, datetime.date | datetime.time):
+        yield place, "must not be a date or time; write it as a string in quotes"
 
 
 _NAMES = {str: "a string", int: "an integer", bool: "true or false", dict: "a table", list: "an array"}

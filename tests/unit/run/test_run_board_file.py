@@ -67,7 +67,7 @@ def test_defaults(tmp_path: Path) -> None:
         (('path = "docs"', 'crawl = "https://docs.acme.example/"'), "corpus.crawl: crawling cannot be done yet"),
         (
             ('kind = "reader"', 'kind = "openai"\nid = "m"\nbase_url = "https://u:key@x.example/v1"'),
-            "answer.base_url: must be an http(s) address without user name or key",
+            "answer.base_url: holds a user name or password; remove it",
         ),
     ],
 )

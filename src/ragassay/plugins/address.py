@@ -1,0 +1,29 @@
+"""What may stand as the address of a server: no user name, key, query or fragment."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from ragassay.errors import InputError
+
+_NO_ADDRESS = "base_url must be an http or https address such as https://models.example/v1"
+
+
+def checked_base_url(base_url: str) -> str:
+    """Return the base URL without a final slash.
+
+    Raises `InputError` unless it is an http(s) address with a host and without user name, password, query or
+    fragment; the message never repeats it.
+    """
+    try:
+        parts = urlsplit(base_url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        raise InputError(_NO_ADDRESS) from None
+    if "@" in base_url:  # also in a path: a key with a slash ends the host early
+        raise InputError("base_url holds a user name or password; remove it and name the key's variable in `key_env`")
+    if not usable or not base_url.isprintable() or " " in base_url:
+        raise InputError(_NO_ADDRESS)
+    if "?" in base_url or "#" in base_url:
+        raise InputError("base_url must not hold a query or fragment; name the key's variable in `key_env`")
+    return base_url.rstrip("/")
