@@ -88,3 +88,8 @@ class VerifyError(RagassayError):
     def __init__(self, message: str, *, code: str) -> None:
         self.code = code
         super().__init__(message)
+
+
+def legible(error: BaseException) -> str:
+    """Return what an error says as text that can be written: no lone surrogates, at most 2,000 characters."""
+    return str(error)[:2000].encode("utf-8", "backslashreplace").decode()

@@ -9,7 +9,7 @@ import traceback
 import click
 
 from ragassay import __version__
-from ragassay.errors import RagassayError
+from ragassay.errors import InputError, RagassayError
 
 VERBS: dict[str, str] = {
     "init": "Write a board.toml for the documentation and questions found here.",
@@ -64,6 +64,10 @@ def main() -> None:
     except RagassayError as error:
         click.echo(f"ragassay: {error}", err=True)
         code = error.exit_code
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        click.echo(f"ragassay: {place}{error.strerror or error}; free it or name another place", err=True)
+        code = InputError.exit_code
     except Exception:  # noqa: BLE001 - whatever we did not foresee is our bug: said so, with its own code
         traceback.print_exc()
         click.echo("ragassay: this is a bug in ragassay; nothing that was written is lost", err=True)

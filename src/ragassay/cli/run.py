@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import os
+import resource
 import shutil
 import signal
 from collections.abc import Coroutine
@@ -16,7 +17,7 @@ import click
 
 from ragassay.cli.board import Places, build_and_write
 from ragassay.cli.models import weights_cache
-from ragassay.errors import InputError
+from ragassay.errors import InputError, legible
 from ragassay.manifest import Signer, load_run_key
 from ragassay.records import Secret, to_json
 from ragassay.run.board_file import BoardFile, load_board
@@ -24,6 +25,7 @@ from ragassay.run.board_run import Ended, Options, Prepared, build_rows, plan_pa
 from ragassay.run.build import Keys, needed_keys
 from ragassay.run.status import RunStatus
 from ragassay.run.workspace import Workspace
+from ragassay.seams import Retriever
 from ragassay.site.safe import one_line
 from ragassay.site.text import render_text
 
@@ -84,8 +86,9 @@ def execute(board: BoardFile, space: Workspace, options: Options) -> list[Ended]
     with contextlib.ExitStack() as stack:
         built = build_rows(prepared, space, options, building, status)
         for row in built:
-            stack.callback(row.retriever.close)
+            stack.callback(_close, row.name, row.retriever)
         plans = plan_passes(built, prepared.benchmark, space, options)
+        _allow_open_files(len(plans))
         try:
             with shown(status, prepared):
                 return _loop(_interruptible(prepared, built, plans, space, signer, options, status))
@@ -94,6 +97,22 @@ def execute(board: BoardFile, space: Workspace, options: Options) -> list[Ended]
                 click.echo(note, err=True)
             if status.stop:
                 click.echo("stopped; what was asked is kept: run the same command again to continue", err=True)
+
+
+def _close(name: str, retriever: Retriever) -> None:
+    try:
+        retriever.close()
+    except Exception as error:  # noqa: BLE001 - everything was asked and is kept: an outside stack's end is only told
+        click.echo(f"row {one_line(name)}: its stack could not be closed: {one_line(legible(error))}", err=True)
+
+
+def _allow_open_files(journals: int) -> None:
+    """Raise this process's limit of open files where many passes, each with its journal, need it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = journals + 512
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 async def _interruptible(
@@ -109,11 +128,15 @@ async def _interruptible(
         status.stop = True
         status.phase = "stopping after the calls under way (Ctrl-C again: at once)"
 
-    loop.add_signal_handler(signal.SIGINT, interrupt)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, interrupt)
     try:
         return await run_passes(prepared, rows, plans, space, signer=signer, options=options, status=status)
+    except asyncio.CancelledError:
+        raise click.exceptions.Abort from None
     finally:
-        loop.remove_signal_handler(signal.SIGINT)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
 
 
 def _loop(work: Coroutine[Any, Any, list[Ended]]) -> list[Ended]:

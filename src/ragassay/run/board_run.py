@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from ragassay.errors import InputError
 from ragassay.manifest import Signer, build_run
 from ragassay.plugins.weights import default_cache
 from ragassay.question import load_benchmark
-from ragassay.records import JSON, Benchmark, Config, Corpus, Outcome
+from ragassay.records import JSON, Benchmark, Corpus, Outcome
 from ragassay.run import preflight
 from ragassay.run.board_file import BoardFile, RowTable
 from ragassay.run.build import Keys, Report, StackBuilder, check_stack, make_chunker, make_endpoint, make_judge
@@ -24,10 +23,11 @@ from ragassay.run.gathered import Gathered
 from ragassay.run.journal import GroupWriter, Journal
 from ragassay.run.limits import Budget, Endpoint
 from ragassay.run.passes import STACK_TIMEOUT_S, Fixed, PassRun, Row, traverse
-from ragassay.run.plan import PassPlan, check_resumable, give_up, new_passes, open_passes, row_config, store
+from ragassay.run.plan import PassPlan, planned, row_config
+from ragassay.run.search_threads import SearchThreads
 from ragassay.run.state import outcomes_of, refusals, replay
 from ragassay.run.status import RowStatus, RunStatus
-from ragassay.run.workspace import Workspace, slug, write_folder
+from ragassay.run.workspace import Workspace, write_folder
 from ragassay.seams import Judge
 
 
@@ -172,28 +172,9 @@ def embedding_notes(described: JSON) -> list[str]:
 
 
 def plan_passes(rows: Sequence[Row], benchmark: Benchmark, workspace: Workspace, options: Options) -> list[PassPlan]:
-    """Return the passes to run: those begun earlier, and new ones for rows that have neither begun nor ended any.
-
-    Raises `InputError` where a begun pass measures something else, naming the fields.
-    """
-    configs: dict[str, Config] = {row.name: row.config for row in rows}
-    begun = [
-        plan
-        for plan in open_passes(workspace)
-        if plan.row in configs and plan.config.measure.benchmark["id"] == benchmark.name
-    ]
-    if options.new:
-        for plan in begun:
-            give_up(workspace, plan, "new passes were begun instead")
-        begun = []
-    check_resumable(begun, configs)
-    covered = {plan.row for plan in begun}
-    if begun:
-        covered |= {row for row in configs if any((workspace.passes / slug(row)).glob("*/plan.json"))}
-    fresh = [plan for row in rows if row.name not in covered for plan in new_passes(row.config, benchmark)]
-    for plan in fresh:
-        store(workspace, plan)
-    return [*begun, *fresh]
+    """Return the passes to run, stored: see `plan.planned`."""
+    configs = {row.name: row.config for row in rows}
+    return planned(workspace, configs, benchmark, subset=options.subset is not None, new=options.new)
 
 
 async def run_passes(
@@ -210,7 +191,7 @@ async def run_passes(
     """Ask what is left of every planned pass, then sign each that has ended; closes endpoints and journals."""
     by_name = {row.name: row for row in rows}
     with ExitStack() as stack:
-        threads = stack.enter_context(ThreadPoolExecutor(min(32, 4 * len(rows) + 4), thread_name_prefix="search"))
+        threads = {row.name: SearchThreads(row.name) for row in rows}
         writer = stack.enter_context(GroupWriter())
         fixed = Fixed(
             benchmark=prepared.benchmark,

@@ -8,7 +8,7 @@ from typing import Any
 
 from ragassay import canon, plugins
 from ragassay.answer import check_reply
-from ragassay.errors import InputError, PluginError, RagassayError, StackError
+from ragassay.errors import InputError, PluginError, RagassayError, StackError, legible
 from ragassay.judge import LLMJudge
 from ragassay.plugins.weights import require
 from ragassay.records import JSON, Chunk, Profile, Reply, Secret
@@ -39,11 +39,6 @@ def make(seam: Seam, entry: JSON, place: str, **given: Any) -> Any:
         raise PluginError(
             f"{place}: the {seam[:-1]} {entry['kind']!r} raised {type(error).__name__}: {legible(error)}"
         ) from error
-
-
-def legible(error: BaseException) -> str:
-    """Return what an error says as text that can be written: no lone surrogates, at most 2,000 characters."""
-    return str(error)[:2000].encode("utf-8", "backslashreplace").decode()
 
 
 def check_stack(entry: JSON, place: str) -> None:
@@ -89,6 +84,20 @@ def make_chunker(entry: JSON) -> Chunker:
     """Return the chunker that a board names."""
     chunker: Chunker = make("chunkers", entry, "corpus.chunker")
     return chunker
+
+
+def described(retriever: Retriever, place: str) -> JSON:
+    """Return what a built stack says of itself; `PluginError` where it cannot be recorded."""
+    try:
+        found: JSON = retriever.describe()
+        if not isinstance(found, dict):
+            raise TypeError(f"describe() returned {type(found).__name__}, not a table")
+        canon.canonical(found)
+    except RagassayError:
+        raise
+    except Exception as error:  # an outside plugin may raise anything
+        raise PluginError(f"{place}: the stack cannot be recorded: {type(error).__name__}: {legible(error)}") from error
+    return found
 
 
 class StackBuilder:

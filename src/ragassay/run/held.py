@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-import msgspec
-
-from ragassay.run.journal import Entry
+from ragassay.errors import InputError
+from ragassay.run.journal import read_entries
 from ragassay.run.plan import PassPlan, open_passes
 from ragassay.run.state import replay
 from ragassay.run.workspace import Workspace
@@ -22,8 +21,10 @@ def held_passes(workspace: Workspace) -> dict[str, str]:
 
 def _note(workspace: Workspace, plan: PassPlan) -> str:
     path = workspace.pass_folder(plan.row, plan.run_id) / "journal.jsonl"
-    lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
-    states = replay(msgspec.json.decode(line, type=Entry) for line in lines)
+    try:
+        states = replay(read_entries(path) if path.exists() else ())
+    except InputError as error:
+        return f"pass {plan.k} of {plan.of} is not signed, and its journal cannot be read: {error.message}"
     failed = Counter(state.failed[0] for state in states.values() if state.failed)
     total = plan.config.measure.benchmark["items"]
     done = sum(1 for state in states.values() if state.replies and not state.failed)

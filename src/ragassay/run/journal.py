@@ -39,8 +39,43 @@ class Entry(Record, frozen=True):
     """On `failed`: what the calls that led to nothing took (text empty)."""
 
 
+_NEEDED = {
+    "retrieved": ("retrieval",),
+    "answered": ("answer",),
+    "judge_reply": ("raw",),
+    "failed": ("status", "failure"),
+}
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Entry).decode
+
+
+def read_entries(path: Path) -> Iterator[Entry]:
+    """Yield every whole record of a journal in order, and leave out a torn last line.
+
+    Raises `InputError` with the line for one that is no record: it is never skipped.
+    """
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if line.endswith(b"\n"):
+                    yield _entry(line, f"{path} line {number}")
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror or error})") from error
+
+
+def _entry(line: bytes, place: str) -> Entry:
+    try:
+        entry = _decode(line)
+    except ValueError as error:
+        fault = str(error)
+    else:
+        lacking = [name for name in _NEEDED[entry.event] if getattr(entry, name) is None]
+        if not lacking:
+            return entry
+        fault = f"the event {entry.event!r} lacks {lacking[0]!r}"
+    raise InputError(
+        f"{place} is no journal record: {fault}; put the line back, or give the pass up with `ragassay run --new`"
+    )
 
 
 class Journal:
@@ -55,12 +90,7 @@ class Journal:
 
     def entries(self) -> Iterator[Entry]:
         """Yield every record on disk in order; raises `InputError` for a line that is none."""
-        with self.path.open("rb") as file:
-            for number, line in enumerate(file, 1):
-                try:
-                    yield _decode(line)
-                except msgspec.DecodeError as error:
-                    raise InputError(f"{self.path} line {number} is no journal record: {error}") from error
+        return read_entries(self.path)
 
     def append(self, entry: Entry) -> None:
         """Queue one record for the next group; raises what the writer met, so that nothing goes on unrecorded."""

@@ -6,12 +6,11 @@ import asyncio
 import random
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 
 from ragassay.answer import build_messages
-from ragassay.errors import InputError, ModelError, PluginError, StackError
+from ragassay.errors import InputError, ModelError, PluginError, StackError, legible
 from ragassay.judge import InvalidReply, build_item, read_verdict
 from ragassay.records import (
     Answer,
@@ -30,6 +29,7 @@ from ragassay.retrieve import search
 from ragassay.run.journal import Entry, Journal
 from ragassay.run.limits import Endpoint, Meter, metering
 from ragassay.run.pipeline import Steps, Unjudged, assay
+from ragassay.run.search_threads import SearchThreads
 from ragassay.run.state import ItemState, contexts, outcome_of
 from ragassay.run.status import RunStatus
 from ragassay.seams import Judge, Retriever
@@ -56,7 +56,7 @@ class Fixed(msgspec.Struct, frozen=True, kw_only=True):
     answering: Endpoint
     judge: Judge
     template: str
-    threads: ThreadPoolExecutor
+    threads: Mapping[str, SearchThreads]
     stack_timeout_s: float
 
 
@@ -92,7 +92,7 @@ class PassRun:
         except (InputError, PluginError, asyncio.CancelledError):
             raise  # the run as a whole cannot go on: nothing is said of this question
         except Exception as error:  # noqa: BLE001 - our own fault becomes a counted class, never a score
-            failure = Failure(kind=type(error).__name__, message=str(error)[:500])
+            failure = Failure(kind=type(error).__name__, message=legible(error))
             outcome = Outcome(question=question.id, status="harness_failed", score=None, failure=failure)
         if outcome.failure is not None:
             self._record(
@@ -144,14 +144,7 @@ class PassRun:
 
         if row.kind in ("none", "oracle"):
             return work()
-        limit_s = self._fixed.stack_timeout_s
-        future = asyncio.get_running_loop().run_in_executor(self._fixed.threads, work)
-        try:
-            return await asyncio.wait_for(future, limit_s)
-        except TimeoutError:
-            raise StackError(
-                f"the stack of row {row.name!r} did not answer within {limit_s:g} s", retryable=True
-            ) from None
+        return await self._fixed.threads[row.name].run(work, self._fixed.stack_timeout_s)
 
     async def _answer(self, question: Question, retrieval: Retrieval) -> Answer:
         if (done := self.states[question.id].answer) is not None:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
-from ragassay.errors import ModelError, RagassayError, StackError
+from ragassay.errors import ModelError, RagassayError, StackError, legible
 from ragassay.records import Answer, Failure, Outcome, Question, Retrieval, Status, Verdict
 from ragassay.score import item_hundredths, status_of
 
@@ -35,7 +35,7 @@ async def assay(question: Question, steps: Steps) -> Outcome:
         stage = "judge_failed"
         verdict = await steps.judge(question, retrieval, answer)
     except (StackError, ModelError, Unjudged) as error:
-        failure = Failure(kind=_kind(error), message=str(error))
+        failure = Failure(kind=_kind(error), message=legible(error))
         return Outcome(
             question=question.id, status=stage, score=None, retrieval=retrieval, answer=answer, failure=failure
         )

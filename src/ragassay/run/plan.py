@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -13,7 +14,8 @@ from ragassay import __version__, canon
 from ragassay.errors import InputError
 from ragassay.records import JSON, Benchmark, Circumstance, Config, Corpus, Measure, Record, to_json
 from ragassay.run.board_file import BoardFile, ModelTable, RowTable
-from ragassay.run.workspace import Workspace, write_bytes
+from ragassay.run.build import described
+from ragassay.run.workspace import Workspace, locked, slug, write_bytes
 from ragassay.seams import Judge, Model, Retriever
 
 
@@ -66,7 +68,7 @@ def row_config(
         stack={
             "kind": row.stack["kind"],
             "entry": canon.without_fractions(row.stack),
-            "describe": retriever.describe(),
+            "describe": described(retriever, f"row {row.name!r}"),
         },
         top_k=row.top_k,
         threshold=row.threshold,
@@ -94,41 +96,106 @@ def row_config(
     return Config(row=row.name, measure=measure, circumstance=circumstance)
 
 
-def new_passes(config: Config, benchmark: Benchmark) -> list[PassPlan]:
-    """Return the planned passes of one row, with fresh run ids."""
+def new_passes(
+    config: Config, benchmark: Benchmark, *, created: int | None = None, without: Container[int] = ()
+) -> list[PassPlan]:
+    """Return the planned passes of one row, with fresh run ids; those that `without` numbers are there already.
+
+    All passes that were begun together share `created`.
+    """
     passes = config.circumstance.passes
+    created = int(time.time()) if created is None else created
     return [
         PassPlan(
             row=config.row,
             k=k,
             of=passes,
             run_id=secrets.token_hex(16),
-            created=int(time.time()),
+            created=created,
             benchmark=benchmark.digest(),
             config=config,
             fingerprint=fingerprint(config),
         )
         for k in range(1, passes + 1)
+        if k not in without
     ]
+
+
+def all_passes(workspace: Workspace) -> Iterator[PassPlan]:
+    """Yield every pass that was begun and not given up, signed or not, oldest first."""
+    found = []
+    for path in sorted(workspace.passes.glob("*/*/plan.json")):
+        if (path.parent / "given-up.json").exists():
+            continue
+        try:
+            plan = msgspec.json.decode(path.read_bytes(), type=PassPlan)
+        except (OSError, ValueError) as error:
+            raise InputError(f"{path} is no plan: {error}; move its folder away to go on") from error
+        if (plan.run_id, slug(plan.row)) != (path.parent.name, path.parent.parent.name):
+            raise InputError(f"{path} is the plan of another folder; move this folder away to go on")
+        found.append(plan)
+    yield from sorted(found, key=lambda plan: (plan.created, plan.row, plan.k))
+
+
+def is_signed(workspace: Workspace, plan: PassPlan) -> bool:
+    """Tell whether the run of a pass is there."""
+    return (workspace.runs / plan.run_id).exists()
 
 
 def open_passes(workspace: Workspace) -> Iterator[PassPlan]:
     """Yield every pass that was begun and neither signed nor given up, oldest first."""
-    found = []
-    for path in sorted(workspace.passes.glob("*/*/plan.json")):
-        if (path.parent / "given-up.json").exists() or (workspace.runs / path.parent.name).exists():
-            continue
-        try:
-            found.append(msgspec.json.decode(path.read_bytes(), type=PassPlan))
-        except msgspec.DecodeError as error:
-            raise InputError(f"{path} is no plan: {error}; move its folder away to go on") from error
-    yield from sorted(found, key=lambda plan: (plan.created, plan.row, plan.k))
+    return (plan for plan in all_passes(workspace) if not is_signed(workspace, plan))
+
+
+def planned(
+    workspace: Workspace, configs: Mapping[str, Config], benchmark: Benchmark, *, subset: bool, new: bool
+) -> list[PassPlan]:
+    """Return the passes to run, stored: those begun earlier, and new ones for rows that have none of this measure.
+
+    A row whose passes were not all stored when an earlier run was killed gets the missing ones. Raises `InputError`
+    where a begun pass measures something else, naming the fields. Two processes plan one after the other.
+    """
+    with locked(workspace.passes / ".lock"):
+        known = [plan for plan in all_passes(workspace) if plan.row in configs]
+        begun = [
+            plan
+            for plan in known
+            if not is_signed(workspace, plan)
+            and _same_kind(plan.config.measure.benchmark["id"], benchmark.name, subset)
+        ]
+        if new:
+            for plan in begun:
+                give_up(workspace, plan, "new passes were begun instead")
+            known, begun = [], []
+        check_resumable(begun, configs)
+        same = [plan for plan in known if plan.fingerprint == fingerprint(configs[plan.row])] if begun else []
+        fresh = _lost(same, begun, configs, benchmark)
+        covered = {plan.row for plan in same}
+        fresh += [plan for row in configs if row not in covered for plan in new_passes(configs[row], benchmark)]
+        for plan in fresh:
+            store(workspace, plan)
+        return [*begun, *fresh]
+
+
+def _same_kind(begun: str, now: str, subset: bool) -> bool:
+    """Tell whether a begun pass stands in the way: one of a subset stands aside from all but that same subset."""
+    return begun == now if subset or re.search(r"#[0-9]+$", begun) else True
+
+
+def _lost(
+    same: Sequence[PassPlan], begun: Sequence[PassPlan], configs: Mapping[str, Config], benchmark: Benchmark
+) -> list[PassPlan]:
+    """Return the passes that were to be begun together with open ones and were never stored."""
+    lost = []
+    for row, created in sorted({(plan.row, plan.created) for plan in begun}):
+        there = {plan.k for plan in same if (plan.row, plan.created) == (row, created)}
+        lost += new_passes(configs[row], benchmark, created=created, without=there)
+    return lost
 
 
 def store(workspace: Workspace, plan: PassPlan) -> None:
     """Write `plan.json`, from which the pass can be continued."""
     folder = workspace.pass_folder(plan.row, plan.run_id)
-    folder.mkdir(parents=True, exist_ok=True)
     write_bytes(folder / "plan.json", canon.canonical(to_json(plan)))
 
 
@@ -138,7 +205,7 @@ def give_up(workspace: Workspace, plan: PassPlan, reason: str) -> None:
     write_bytes(folder / "given-up.json", canon.canonical({"at": int(time.time()), "reason": reason}))
 
 
-def check_resumable(plans: Sequence[PassPlan], configs: dict[str, Config]) -> None:
+def check_resumable(plans: Sequence[PassPlan], configs: Mapping[str, Config]) -> None:
     """Raise `InputError` naming each field in which a begun pass differs from what would now be run."""
     problems = []
     for row in sorted({plan.row for plan in plans if plan.row in configs}):

@@ -15,6 +15,8 @@ from ragassay.records import JSON, Message, Reply, Secret, Usage
 PATH = "/chat/completions"
 _OURS = ("messages", "model", "stream")
 _ID_CHARS = 200
+MAX_TOKENS = 1_000_000_000
+"""A server that counts more tokens in one call has not counted: the figure is unknown, and sums stay exact."""
 _SYSTEM_REFUSED = re.compile(
     r"roles (must|should) alternate"
     r"|(multiple|several|more than one|only one|single|consecutive)\s+[`'\"]?system\b"
@@ -140,7 +142,7 @@ def _usage(usage: object) -> Usage:
 def _count(value: object) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or value < 0 or value != value // 1:
         return None
-    return int(value) if value <= canon.MAX_INTEGER else None
+    return int(value) if value <= MAX_TOKENS else None
 
 
 def _system_refused(error: ModelError, messages: Sequence[Message]) -> ModelError | None:
