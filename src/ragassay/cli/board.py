@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from ragassay.site.file import decode_board, encode_board
 from ragassay.site.record import Board, BoardPlan, PlannedRow
 from ragassay.site.text import render_text
 
+NO_EVIDENCE = "no question has evidence"
 NEEDED = frozenset({"jinja2", "markupsafe", "numpy", "scipy"})
 """What building a board needs and the base install lacks."""
 
@@ -75,8 +77,11 @@ def find_places(path: Path, workspace: Path | None = None) -> Places:
     return Places(path, board_file if board_file.is_file() else None, space)
 
 
-def plan_of(board_file: Path, workspace: Path) -> BoardPlan:
-    """Return what a board file asks for; raises `InputError` where it or its question file cannot be used."""
+def plan_of(board_file: Path, workspace: Path, left_out: Mapping[str, str] | None = None) -> BoardPlan:
+    """Return what a board file asks for; `left_out` says why a row was not run.
+
+    Raises `InputError` where the board file or its question file cannot be used.
+    """
     from ragassay.question import load_benchmark
     from ragassay.run.board_file import load_board
     from ragassay.run.held import held_passes
@@ -94,7 +99,8 @@ def plan_of(board_file: Path, workspace: Path) -> BoardPlan:
                 stack=str(row.stack["kind"]),
                 exposure=row.exposure,
                 held=held.get(row.name),
-                left_out="no question has evidence" if bare and row.stack["kind"] == "oracle" else None,
+                left_out=(left_out or {}).get(row.name)
+                or (NO_EVIDENCE if bare and row.stack["kind"] == "oracle" else None),
             )
             for row in board.rows
         ),
@@ -112,14 +118,14 @@ def build(places: Places) -> Board:
     return build_board(load_runs(places.workspace), plan=plan, now=int(time.time()))
 
 
-def build_and_write(places: Places, site: Path | None) -> Board:
+def build_and_write(places: Places, site: Path | None, left_out: Mapping[str, str] | None = None) -> Board:
     """Build the board of a workspace, write `board.json` beside the board file and, unless None, the site."""
     from ragassay.site import publish_local, write_board_file
 
     if site is None:
         board = build(places)
     else:
-        plan = plan_of(places.board_file, places.workspace) if places.board_file else None
+        plan = plan_of(places.board_file, places.workspace, left_out) if places.board_file else None
         board = publish_local(places.workspace, site, plan)
     write_board_file(board, places.folder / "board.json")
     return board

@@ -31,11 +31,11 @@ def command(model: str, workspace: Path, site: Path) -> int:
     space.prepare()
     ensure_key(space.keys)
     subset = 12 if model == "smollm2" else None
-    ended = execute(board, space, Options(subset=subset, weights_cache=weights_cache()))
-    signed = [space.runs / end.run_id for end in ended if end.held is None]
+    executed = execute(board, space, Options(subset=subset, weights_cache=weights_cache()))
+    signed = [space.runs / end.run_id for end in executed.ended if end.held is None]
     refused = verify_paths(signed, key=space.keys / "run.pub.json")
     click.echo()
-    return finish(board, space, site, ended, quiet=False) or refused
+    return finish(board, space, site, executed, quiet=False) or refused
 
 
 def bundled() -> Path:

@@ -9,9 +9,9 @@ import os
 import resource
 import shutil
 import signal
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -23,6 +23,7 @@ from ragassay.records import Secret, to_json
 from ragassay.run.board_file import BoardFile, load_board
 from ragassay.run.board_run import Ended, Options, Prepared, build_rows, plan_passes, prepare, run_passes
 from ragassay.run.build import Keys, needed_keys
+from ragassay.run.held import held_passes
 from ragassay.run.status import RunStatus
 from ragassay.run.workspace import Workspace
 from ragassay.seams import Retriever
@@ -66,13 +67,20 @@ def command(
     )
     if dry_run:
         return _dry_run(board, space, options, as_json)
-    ended = execute(board, space, options)
+    executed = execute(board, space, options)
     if as_json:
-        click.echo(json.dumps([to_json_ended(e) for e in ended], indent=1))
-    return finish(board, space, site or board.path.parent / "site", ended, quiet=as_json)
+        click.echo(json.dumps([to_json_ended(end) for end in executed.ended], indent=1))
+    return finish(board, space, site or board.path.parent / "site", executed, quiet=as_json)
 
 
-def execute(board: BoardFile, space: Workspace, options: Options) -> list[Ended]:
+class Executed(NamedTuple):
+    """How each pass ended, and the rows that were not run with the reason."""
+
+    ended: Sequence[Ended]
+    left_out: Mapping[str, str]
+
+
+def execute(board: BoardFile, space: Workspace, options: Options) -> Executed:
     """Run the board and return how each pass ended; the caller prints the board."""
     from ragassay.cli.progress import Building, shown
 
@@ -87,11 +95,15 @@ def execute(board: BoardFile, space: Workspace, options: Options) -> list[Ended]
         built = build_rows(prepared, space, options, building, status)
         for row in built:
             stack.callback(_close, row.name, row.retriever)
+        if options.new:
+            for name, note in held_passes(space).items():
+                click.echo(f"given up: {one_line(name)}: {note}", err=True)
         plans = plan_passes(built, prepared.benchmark, space, options)
         _allow_open_files(len(plans))
         try:
             with shown(status, prepared):
-                return _loop(_interruptible(prepared, built, plans, space, signer, options, status))
+                ended = _loop(_interruptible(prepared, built, plans, space, signer, options, status))
+                return Executed(ended, prepared.ready.left_out)
         finally:
             for note in (*prepared.ready.notes, *status.notes):
                 click.echo(note, err=True)
@@ -181,13 +193,13 @@ def _dry_run(board: BoardFile, space: Workspace, options: Options, as_json: bool
     return 0
 
 
-def finish(board: BoardFile, space: Workspace, site: Path, ended: list[Ended], *, quiet: bool) -> int:
+def finish(board: BoardFile, space: Workspace, site: Path, executed: Executed, *, quiet: bool) -> int:
     """Write the board, print it and what stays open; return 3 when a pass does."""
     places = Places(board.path.parent, board.path, space.root)
-    built = build_and_write(places, site)
+    built = build_and_write(places, site, executed.left_out)
     if not quiet:
         click.echo(render_text(built, width=min(140, shutil.get_terminal_size((100, 24)).columns)), nl=False)
-    held = [end for end in ended if end.held is not None]
+    held = [end for end in executed.ended if end.held is not None]
     for end in held:
         click.echo(f"not signed: {one_line(end.row)} pass {end.k}: {one_line(end.held or '')}", err=True)
     if held:

@@ -267,9 +267,20 @@ def _judge(table: Table, folder: Path) -> JudgeTable:
     model = table.table("model", required=kind == "llm")
     if kind == "literal" and model:
         table.problem("model", "the literal judge asks no model; remove it, or set kind = 'llm'")
-    judge = JudgeTable(kind=kind, model=_model(model, folder) if model else None, params=table.free("params"))
+    judge = JudgeTable(kind=kind, model=_model(model, folder) if model else None, params=_judge_params(table, kind))
     table.rest_must_be_empty()
     return judge
+
+
+def _judge_params(table: Table, kind: str) -> JSON:
+    """Return a judge's parameters; those under `omit` are None, which keeps them out of its calls."""
+    omitted = table.take("omit", list, [])
+    if not all(isinstance(name, str) and name for name in omitted):
+        table.problem("omit", "must be an array of parameter names, such as ['temperature']")
+        omitted = []
+    if omitted and kind != "llm":
+        table.problem("omit", "is for a judge of kind 'llm'; remove it")
+    return {**table.free("params"), **dict.fromkeys(omitted)}
 
 
 def _budget(table: Table) -> int | None:

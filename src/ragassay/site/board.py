@@ -40,7 +40,7 @@ def build_board(runs: Sequence[LoadedRun], *, plan: BoardPlan | None = None, now
         scope="local",
         generated=now,
         harness=__version__,
-        sentence=_sentence(tables, runs),
+        sentence=_sentence(tables, runs, plan),
         tables=tables,
         refused=tuple(
             RefusedRun(id=run.id, codes=run.codes, reason=run.refused or "") for run in runs if run.document is None
@@ -50,13 +50,16 @@ def build_board(runs: Sequence[LoadedRun], *, plan: BoardPlan | None = None, now
     )
 
 
-def _sentence(tables: Sequence[Table], runs: Sequence[LoadedRun]) -> str:
+def _sentence(tables: Sequence[Table], runs: Sequence[LoadedRun], plan: BoardPlan | None) -> str:
     refused = sum(run.document is None for run in runs)
     if tables:
         left_out = f"; {plural(refused, 'run')} could not be verified and {'is' if refused == 1 else 'are'} left out"
         return tables[0].sentence.removesuffix(".") + (left_out if refused else "") + "."
     if runs:
         return f"None of {plural(len(runs), 'run')} could be verified, so there is nothing to rank."
+    held = [f"{row.name}: {row.held}" for row in (plan.rows if plan else ()) if row.held]
+    if held:
+        return f"No run is signed yet. {'. '.join(held)}."
     return "No run yet: `ragassay run` makes them."
 
 

@@ -76,6 +76,15 @@ def test_each_problem_names_its_place(tmp_path: Path, change: tuple[str, str], e
     assert expected in _problems(tmp_path, GOOD.replace(*change, 1))
 
 
+def test_a_judge_can_leave_parameters_out(tmp_path: Path) -> None:
+    """`omit` keeps a parameter out of the judge's calls, and is refused where no model is called."""
+    llm = 'kind = "llm"\nomit = ["temperature"]\nmodel = { kind = "reader" }'
+    (tmp_path / "board.toml").write_text(GOOD.replace('kind = "literal"', llm), encoding="utf-8")
+    assert load_board(tmp_path / "board.toml").judge.params == {"temperature": None}
+    literal = 'kind = "literal"\nomit = ["temperature"]'
+    assert "judge.omit: is for a judge of kind 'llm'" in _problems(tmp_path, GOOD.replace('kind = "literal"', literal))
+
+
 def test_all_problems_are_listed_at_once(tmp_path: Path) -> None:
     """A board with several faults says them all."""
     found = _problems(tmp_path, GOOD.replace('name = "B"', "passes = -1\nsead = 4").replace('"docs"', "3"))

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from run_lab import Lab, register
 
+from ragassay.cli.board import build, find_places
 from ragassay.errors import InputError
 from ragassay.manifest import decode_run, read_run
 from ragassay.records import Hit, Outcome, Question, Secret
@@ -381,3 +382,14 @@ def test_one_writer_a_pass(lab: Lab) -> None:
 
     with pytest.raises(InputError, match="another process"):
         asyncio.run(twice())
+
+
+def test_a_board_without_a_signed_run_says_what_is_held(lab: Lab) -> None:
+    """When every pass of a first run is held, the board names them and does not say that nothing was run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ragassay.run.passes.search", _down)
+        lab.write()
+        lab.run()
+    board = build(find_places(lab.folder))
+    assert board.sentence.startswith("No run is signed yet. ")
+    assert "row: pass 1 of 1 is not signed: 0 of 10 questions judged, 10 retrieval_failed" in board.sentence
