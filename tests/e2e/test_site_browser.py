@@ -82,6 +82,20 @@ def test_nothing_scrolls_sideways(browser: Any, site: Path, width: int) -> None:
     page.close()
 
 
+@pytest.mark.parametrize("width", [360, 1280])
+def test_no_name_is_too_long_for_the_window(browser: Any, tmp_path: Path, width: int) -> None:
+    """A question set and rows with unbroken names of hundreds of characters still fit."""
+    bench = make.benchmark(4, name="b" * 300, version="v" * 100, topic="t" * 300, page="p" * 300)
+    for at, row in enumerate(("r" * 300, "s" * 300)):
+        make.write_row(tmp_path / "work", row, "bm25", bench, make.losing_first(at), text="z" * 3000)
+    publish_local(tmp_path / "work", tmp_path / "site", now=NOW)
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    for path in sorted((tmp_path / "site").rglob("*.html")):
+        page.goto(path.as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+    page.close()
+
+
 def test_a_page_asks_for_nothing_and_breaks_no_policy(browser: Any, site: Path) -> None:
     """Opened from file://, each page makes one request, its own, and the console stays empty."""
     page = browser.new_page()

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 from lxml import html
+from rich.cells import cell_len
 
 from ragassay import canon
 from ragassay.records import Benchmark, Claim, Delivered, Retrieval
-from ragassay.site import build_board, load_runs, render_text, site_files
+from ragassay.site import build_board, decode_board, encode_board, load_runs, render_text, site_files
 from ragassay.site.pairtext import find_pair, render_pair
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "site"))
@@ -151,3 +154,65 @@ def test_the_terminal_gets_no_control_character(tmp_path: Path) -> None:
     text = render_text(board) + render_pair(*find_pair(board, names[0], names[1]))
     assert not {char for char in text if ord(char) < 32 and char != "\n"}
     assert not set(text) & set("\x7f\x9b\u202e\u2066\u200b")
+
+
+def test_a_damaged_folder_of_any_kind_is_named_and_the_others_are_drawn(tmp_path: Path) -> None:
+    """Names that are no text, links, pipes, stray files, missing files: each run is refused, none ends the board."""
+    bench = make.small_board(tmp_path, make.benchmark(12))
+    ids = make.write_row(tmp_path, "broken", "bm25", bench, make.losing_first(1), passes=5)
+    runs = tmp_path / "runs"
+    (runs / ids[0] / "outputs.jsonl").unlink()
+    (runs / ids[1] / "run.dsse.json").write_bytes(b"\xff\x00")
+    (runs / ids[2] / "link").symlink_to("/etc/passwd")
+    os.mkfifo(runs / ids[3] / os.fsdecode(b"pipe\xff"))
+    (runs / ids[4] / "config.json").write_bytes(b"[" * 100_000)
+    (runs / "empty").mkdir()
+    (runs / os.fsdecode(b"bad\xff")).mkdir()
+    (runs / "stray").write_text("no folder")
+    found = load_runs(tmp_path, now=NOW)
+    board = build_board(found, now=NOW)
+    assert {run.id for run in board.refused} == {*ids, "empty", "bad\\udcff"}
+    assert board.sentence.endswith("; 7 runs could not be verified and are left out.")
+    assert decode_board(encode_board(board)) == board
+    assert site_files(board, found)["index.html"]
+
+
+def test_a_folder_that_cannot_be_read_is_one_refused_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run whose folder denies its listing is refused by itself."""
+    make.write_row(tmp_path, "bm25", "bm25", make.benchmark(12), make.losing_first(1), passes=2)
+    first = sorted((tmp_path / "runs").iterdir())[0]
+    listing = Path.iterdir
+
+    def denied(path: Path) -> Iterator[Path]:
+        if path == first:
+            raise PermissionError(13, "Permission denied")
+        return listing(path)
+
+    monkeypatch.setattr(Path, "iterdir", denied)
+    board = build_board(load_runs(tmp_path, now=NOW), now=NOW)
+    assert [(run.id, run.codes) for run in board.refused] == [(first.name, ("BUNDLE_DAMAGED",))]
+
+
+def test_a_configuration_without_ids_or_kinds_is_drawn(tmp_path: Path) -> None:
+    """A verified run may name its judge by kind alone, or its model by id alone."""
+    bench = make.benchmark(12)
+    for name, judge, answer in (("a", {"kind": "llm"}, {"kind": "k"}), ("b", {"id": "j"}, {"id": "x", "get": "y"})):
+        make.write_row(tmp_path, name, "bm25", bench, make.losing_first(1), passes=1, judge=judge, answer=answer)
+    found = load_runs(tmp_path, now=NOW)
+    assert [run.refused for run in found] == [None, None]
+    board = build_board(found, now=NOW)
+    pages = site_files(board, found)
+    assert len([name for name in pages if name.startswith("runs/") and name.endswith(".html")]) == 2
+    assert {table.judge_kind for table in board.tables} == {"llm", "unknown"}
+
+
+def test_very_long_and_wide_names_fit_the_terminal(tmp_path: Path) -> None:
+    """Names of hundreds of wide characters are cut in the table and wrapped in sentences, by cells."""
+    names = ("x" * 400, "日" * 200, STEERING, " ")
+    for at, name in enumerate(names):
+        make.write_row(tmp_path, name, "bm25", make.benchmark(12), make.losing_first(at), passes=1)
+    board = build_board(load_runs(tmp_path, now=NOW), now=NOW)
+    assert max(cell_len(line) for line in render_text(board, 80).splitlines()) <= 80
+    assert board.main is not None
+    for pair in board.main.pairs:
+        assert max(cell_len(line) for line in render_pair(board.main, pair, 80).splitlines()) <= 80

@@ -31,7 +31,9 @@ def read_run(folder: Path) -> RunFiles:
     try:
         paths = sorted(folder.iterdir())
     except OSError as error:
-        raise InputError(f"{folder} cannot be read: {error.strerror}") from error
+        raise InputError(
+            f"{str(folder).encode('utf-8', 'backslashreplace').decode()} cannot be read: {error.strerror}"
+        ) from error
     if len(paths) > MAX_MEMBERS:
         message = f"the folder has {len(paths)} entries; {MAX_MEMBERS} are allowed"
         return RunFiles(files={}, problems=(VerifyError(message, code="BUNDLE_TOO_LARGE"),))
@@ -46,10 +48,11 @@ def read_run(folder: Path) -> RunFiles:
 
 
 def _read(path: Path) -> bytes:
+    name = path.name.encode("utf-8", "backslashreplace").decode("utf-8")  # a file system takes bytes that are no text
     if path.is_symlink():
-        raise VerifyError(f"{path.name} is a link; a run holds files only", code="BUNDLE_LINK")
+        raise VerifyError(f"{name} is a link; a run holds files only", code="BUNDLE_LINK")
     if not path.is_file():
-        raise VerifyError(f"{path.name} is no plain file; a run holds files only", code="BUNDLE_NAME")
+        raise VerifyError(f"{name} is no plain file; a run holds files only", code="BUNDLE_NAME")
     if path.name not in MAX_BYTES and path.name not in LATER:
         return b""  # refused by its name: its bytes are not needed
     cap = MAX_BYTES.get(path.name, 1 << 20)
@@ -57,7 +60,7 @@ def _read(path: Path) -> bytes:
         with path.open("rb") as file:
             data = file.read(cap + 1)
     except OSError as error:
-        raise VerifyError(f"{path.name} cannot be read: {error.strerror}", code="BUNDLE_DAMAGED") from error
+        raise VerifyError(f"{name} cannot be read: {error.strerror}", code="BUNDLE_DAMAGED") from error
     if len(data) > cap:
-        raise VerifyError(f"{path.name} has more than the {cap} bytes allowed", code="BUNDLE_TOO_LARGE")
+        raise VerifyError(f"{name} has more than the {cap} bytes allowed", code="BUNDLE_TOO_LARGE")
     return data

@@ -12,6 +12,8 @@ from ragassay.site.record import Board, BoardRow, Cell, Pair, Table
 from ragassay.site.safe import fitted, one_line
 from ragassay.site.text import wrapped
 
+LABEL = 26
+"""Cells of what a figure is called."""
 MOST = 12
 """Deciding questions that are printed; --json names all."""
 
@@ -68,25 +70,31 @@ def render_pair(table: Table, pair: Pair, width: int = 100) -> str:
     if pair.bounds:
         figures.append(("with missing items", f"{signed(pair.bounds[0])} to {signed(pair.bounds[1])}  worst and best"))
     lines = [*wrapped(pair_sentence(pair, names), width, ""), ""]
-    lines += [f"{label:<26}{text}" for label, text in figures]
-    lines += [f"! {one_line(note)}" for note in pair.notes]
+    lines += [line for label, text in figures for line in _figure(label, text, width)]
+    lines += [line for note in pair.notes for line in wrapped(f"! {note}", width)]
     lines += ["", *_deciding(table, pair, names, width)]
     return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _figure(label: str, text: str, width: int) -> list[str]:
+    first, *rest = wrapped(text, width - LABEL, "")
+    return [f"{label:<{LABEL}}{first}", *(" " * LABEL + line for line in rest)]
 
 
 def _deciding(table: Table, pair: Pair, names: Mapping[str, str], width: int) -> list[str]:
     if not pair.deciding:
         return ["The rows differ on no question."]
     cells = {line.id: {cell.row: cell for cell in line.cells} for line in table.questions}
-    side = max(24, (width - 34) // 2)
+    ids = 24 if width >= 100 else 18
+    side = (width - 10 - ids) // 2
     lines = [
         "The questions that decide it, largest difference first:",
-        f"{'':>7} {'question':<24} {fitted(names[pair.a], side)} {fitted(names[pair.b], side)}",
+        f"{'':>7} {'question':<{ids}} {fitted(names[pair.a], side)} {fitted(names[pair.b], side)}",
     ]
     for question in pair.deciding[:MOST]:
         found = cells[question]
         lines.append(
-            f"{signed(pair.differences[question]):>7} {fitted(question, 24)} "
+            f"{signed(pair.differences[question]):>7} {fitted(question, ids)} "
             f"{fitted(_cell(found[pair.a]), side)} {fitted(_cell(found[pair.b]), side)}"
         )
     if len(pair.deciding) > MOST:

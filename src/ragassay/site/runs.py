@@ -48,7 +48,12 @@ def _folders(runs: Path) -> Iterator[Path]:
 
 
 def _load(folder: Path, own: Mapping[str, PublicKey], now: int) -> LoadedRun:
-    read = read_run(folder)
+    name = folder.name.encode("utf-8", "backslashreplace").decode("utf-8")  # a file system takes bytes that are no text
+    try:
+        read = read_run(folder)
+    except InputError as error:
+        failed = Check(code="BUNDLE_DAMAGED", severity="fail", text=str(error))
+        return LoadedRun(id=name, files={}, checks=(failed,), refused=f"BUNDLE_DAMAGED: {error}")
     files = read.files
     report = verify(files, policy=Policy(), now=now, problems=read.problems)
     if report.fingerprint is not None and report.fingerprint in own:
@@ -56,18 +61,18 @@ def _load(folder: Path, own: Mapping[str, PublicKey], now: int) -> LoadedRun:
     checks = _checks(report)
     if not report.ok():
         failed = next(check for check in checks if check.severity == "fail")
-        return LoadedRun(id=folder.name, files=files, checks=checks, refused=f"{failed.code}: {failed.text}")
+        return LoadedRun(id=name, files=files, checks=checks, refused=f"{failed.code}: {failed.text}")
     try:
         document = decode_run(files)
     except (VerifyError, NotCanonical) as error:
         code = error.code if isinstance(error, VerifyError) else "ENVELOPE_NOT_CANONICAL"
         failed = Check(code=code, severity="fail", text=str(error))
-        return LoadedRun(id=folder.name, files=files, checks=(failed, *checks), refused=f"{code}: {error}")
+        return LoadedRun(id=name, files=files, checks=(failed, *checks), refused=f"{code}: {error}")
     if document.predicate.run_id != folder.name:
-        text = f"the folder is named {folder.name}, the run in it {document.predicate.run_id}"
+        text = f"the folder is named {name}, the run in it {document.predicate.run_id}"
         failed = Check(code="ROW_FOREIGN_RUN", severity="fail", text=text)
-        return LoadedRun(id=folder.name, files=files, checks=(failed, *checks), refused=text)
-    return LoadedRun(id=folder.name, files=files, checks=checks, document=document)
+        return LoadedRun(id=name, files=files, checks=(failed, *checks), refused=text)
+    return LoadedRun(id=name, files=files, checks=checks, document=document)
 
 
 def _checks(report: Report) -> tuple[Check, ...]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from string import ascii_lowercase
 
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells
 
 from ragassay.site.bar import bar
 from ragassay.site.numbers import UNKNOWN, bracket, exact, milliseconds, money, plural, short, shown
@@ -39,8 +38,18 @@ def _between(left: str, right: str, width: int) -> str:
 
 
 def wrapped(text: str, width: int, indent: str = "  ") -> list[str]:
-    """Return a text as lines of at most `width` columns, further lines indented."""
-    return textwrap.wrap(one_line(text), width, subsequent_indent=indent, break_on_hyphens=False) or [""]
+    """Return a text as lines of at most `width` terminal cells, further lines indented; long words are cut."""
+    lines: list[str] = []
+    line = ""
+    for word in one_line(text).split(" "):
+        if line and cell_len(line) + 1 + cell_len(word) <= width:
+            line = f"{line} {word}"
+            continue
+        pieces = chop_cells(word, width - len(indent)) if word else [""]
+        lines += [line] if line else []
+        lines += [(indent if lines else "") + piece for piece in pieces[:-1]]
+        line = (indent if lines else "") + pieces[-1]
+    return [*lines, line]
 
 
 def _list(title: str, items: Sequence[str], width: int) -> list[str]:

@@ -49,7 +49,7 @@ def _markdown(text: str) -> Outline:
     offsets = _offsets(text)
     sections: list[int] = []
     by_line: list[tuple[int, int]] = []
-    for token in _MARKDOWN.parse(text):
+    for token in _MARKDOWN.parse(text.replace("\r", " ")):  # a page's lines end in LF alone; the parser's also in CR
         if token.map is None:
             continue
         first, last = token.map
