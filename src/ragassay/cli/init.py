@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ragassay.errors import InputError
-from ragassay.manifest import generate_key, list_keys, load_run_key, store_key
+from ragassay.manifest import complete_key, generate_key, list_keys, load_run_key, store_key
 
 EMBEDDER = "minilm-l6-v2-int8"
 
@@ -23,7 +23,7 @@ def command(docs: Path | None, questions: Path | None, name: str | None, force: 
     from ragassay.plugins.weights import files_of, state
     from ragassay.question import literal_problems, load_benchmark
     from ragassay.run.starter import Starter, find_docs, find_questions, starter_board
-    from ragassay.run.workspace import Workspace
+    from ragassay.run.workspace import Workspace, write_bytes
 
     target = Path("board.toml")
     if target.exists() and not force:
@@ -46,7 +46,7 @@ def command(docs: Path | None, questions: Path | None, name: str | None, force: 
     space = Workspace(Path(".ragassay"))
     space.prepare()
     fingerprint = ensure_key(space.keys)
-    target.write_text(starter_board(starter), encoding="utf-8")
+    write_bytes(target, starter_board(starter).encode("utf-8"))
     click.echo(f"documentation: {docs}\nquestions:     {questions} ({len(benchmark.questions)})")
     click.echo(f"run key:       {fingerprint}")
     click.echo("wrote board.toml; look at it, then type: ragassay run")
@@ -59,4 +59,6 @@ def ensure_key(folder: Path) -> str:
     """Return the fingerprint of the key that signs runs here, made now if there is none."""
     if not list_keys(folder):
         store_key(generate_key(), folder)
-    return load_run_key(folder).kid
+    signer = load_run_key(folder)
+    complete_key(signer, folder)
+    return signer.kid

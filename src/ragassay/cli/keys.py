@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from ragassay.manifest import Signer, generate_key, list_keys, load_key, store_key
-from ragassay.manifest.keyfile import DEFAULT_NAME, PRIVATE, PUBLIC, check_name
+from ragassay.manifest import Signer, complete_key, generate_key, list_keys, load_key, store_key
+from ragassay.manifest.keyfile import DEFAULT_NAME, PRIVATE, check_name
 
 _folder = click.option(
     "--dir",
@@ -39,7 +39,7 @@ def init(name: str, folder: Path, as_json: bool) -> None:
         path = store_key(signer, folder)
     else:
         signer = load_key(path)
-    public = path.with_name(f"{name}{PUBLIC}")
+    public = complete_key(signer, folder)
     if as_json:
         click.echo(json.dumps({"made": made, "name": name, "kid": signer.kid, "path": str(path)}, indent=2))
         return

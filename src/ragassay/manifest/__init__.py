@@ -7,6 +7,7 @@ from ragassay.manifest.files import BENCHMARK, CONFIG, MANIFEST, OUTPUTS, TELEME
 from ragassay.manifest.folder import RunFiles, is_run_folder, read_run
 from ragassay.manifest.keyfile import (
     KeyEntry,
+    complete_key,
     generate_key,
     list_keys,
     load_key,
@@ -31,6 +32,7 @@ __all__ = [
     "RunPredicate",
     "Signer",
     "build_run",
+    "complete_key",
     "content_digest",
     "decode_run",
     "encode_rows",

@@ -57,9 +57,23 @@ def store_key(signer: Signer, folder: Path) -> Path:
             _create(path, signer.to_pem())
         except FileExistsError:
             raise InputError(f"{path} exists and is not overwritten; give another --name, or move it away") from None
-        (folder / f"{signer.name}{PUBLIC}").write_bytes(signer.public.jwk())
     except OSError as error:
         raise InputError(f"the key cannot be written to {folder}: {error.strerror}") from error
+    complete_key(signer, folder)
+    return path
+
+
+def complete_key(signer: Signer, folder: Path) -> Path:
+    """Write the public file of a key where it is not there, as after a crash, and return it."""
+    path = folder / f"{signer.name}{PUBLIC}"
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        if not path.exists():
+            temporary.write_bytes(signer.public.jwk())
+            temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise InputError(f"the public key cannot be written to {path}: {error.strerror}") from error
     return path
 
 

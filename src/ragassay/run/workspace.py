@@ -118,7 +118,7 @@ def _writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(
-            f"{path} cannot be written ({error.strerror or error}); free the disk and run again: "
+            f"{path} cannot be written ({error.strerror or error}); free the disk or make it writable, and run again: "
             "what was journaled is kept and is not asked again"
         ) from error
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragassay.errors import InputError
-from ragassay.manifest import generate_key, list_keys, load_key, load_public_key, load_run_key, store_key
+from ragassay.manifest import complete_key, generate_key, list_keys, load_key, load_public_key, load_run_key, store_key
 
 
 def test_a_key_is_stored_for_its_owner_alone(tmp_path: Path) -> None:
@@ -95,3 +95,13 @@ def test_a_folder_that_cannot_be_made_is_an_input_error(tmp_path: Path) -> None:
     (tmp_path / "keys").write_text("")
     with pytest.raises(InputError, match="cannot be written"):
         store_key(generate_key(), tmp_path / "keys")
+
+
+def test_a_public_key_lost_to_a_crash_is_written_again(tmp_path: Path) -> None:
+    """A private key whose public file is not there gets it, and one that is there is left as it is."""
+    signer = generate_key("run")
+    store_key(signer, tmp_path)
+    (tmp_path / "run.pub.json").unlink()
+    assert load_public_key(complete_key(signer, tmp_path)).kid == signer.kid
+    (tmp_path / "run.pub.json").write_bytes(generate_key("run").public.jwk())
+    assert load_public_key(complete_key(signer, tmp_path)).kid != signer.kid
