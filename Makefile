@@ -17,14 +17,12 @@ $(STAMP): pyproject.toml requirements/dev.txt
 	$(BIN)/ragassay models pull minilm-l6-v2-int8
 	touch $(STAMP)
 
-# `make demo` takes the extractive reader, `make demo MODEL=smollm2` a small language model in this process, with a
-# workspace of its own, so that the board that is printed is of that model alone.
+# `make demo` takes the extractive reader, `make demo MODEL=smollm2` a small language model in this process.
 MODEL ?= reader
-WORKSPACE := .ragassay$(if $(filter-out reader,$(MODEL)),/$(MODEL))
 LOCAL := $(VENV)/.llamacpp-installed
 
 demo: install $(if $(filter smollm2,$(MODEL)),$(LOCAL))
-	$(BIN)/ragassay demo --model $(MODEL) --workspace $(WORKSPACE)
+	$(BIN)/ragassay demo --model $(MODEL)
 
 $(LOCAL): $(STAMP) requirements/llamacpp.txt
 	$(PYTHON) -m pip --python $(BIN)/python install --quiet --require-hashes -r requirements/llamacpp.txt

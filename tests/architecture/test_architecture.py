@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import msgspec
@@ -151,3 +153,28 @@ def test_the_lock_names_hashes_and_no_address() -> None:
         assert not re.search(r"https?://|--(extra-)?index-url|--find-links", text)
         pins = re.findall(r"^[a-z0-9][\w.-]*==\S+ \\\n    --hash", text, flags=re.MULTILINE)
         assert len(pins) == len(re.findall(r"^[a-z0-9][\w.-]*==", text, flags=re.MULTILINE)) > 0
+
+
+def test_a_wheel_holds_the_bundled_board_and_nothing_of_a_workspace(tmp_path: Path) -> None:
+    """A wheel built where the bundled board was run carries its four files and its corpus, no key and no run."""
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "examples" / "bundled", tmp_path / "examples" / "bundled")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    key = tmp_path / "examples" / "bundled" / ".ragassay" / "keys" / "run.pem"
+    key.parent.mkdir(parents=True, exist_ok=True)
+    key.write_text("secret", encoding="utf-8")
+    (tmp_path / "examples" / "bundled" / "board.json").write_text("{}", encoding="utf-8")
+    build = "from hatchling.build import build_wheel; print(build_wheel('out'))"
+    (tmp_path / "out").mkdir()
+    made = subprocess.run([sys.executable, "-c", build], cwd=tmp_path, capture_output=True, text=True, check=True)
+    names = zipfile.ZipFile(tmp_path / "out" / made.stdout.split()[-1]).namelist()
+    bundled = {name.removeprefix("ragassay/bundled/") for name in names if name.startswith("ragassay/bundled/")}
+    assert {name for name in bundled if not name.startswith("corpus/")} == {
+        "README.md",
+        "board-smollm2.toml",
+        "board.toml",
+        "questions.json",
+    }
+    assert sum(name.endswith(".md") for name in bundled) > 24
+    assert not [name for name in names if ".pem" in name or ".ragassay" in name]

@@ -56,6 +56,11 @@ class Places(NamedTuple):
     board_file: Path | None
     workspace: Path
 
+    @property
+    def board_json(self) -> Path:
+        """The board as data, beside the workspace."""
+        return self.workspace.parent / "board.json"
+
 
 def find_places(path: Path, workspace: Path | None = None) -> Places:
     """Return the files that `path` stands for: a board file, its folder, or a `.ragassay` folder.
@@ -119,7 +124,7 @@ def build(places: Places) -> Board:
 
 
 def build_and_write(places: Places, site: Path | None, left_out: Mapping[str, str] | None = None) -> Board:
-    """Build the board of a workspace, write `board.json` beside the board file and, unless None, the site."""
+    """Build the board of a workspace, write `board.json` beside the workspace and, unless None, the site."""
     from ragassay.site import publish_local, write_board_file
 
     if site is None:
@@ -127,13 +132,13 @@ def build_and_write(places: Places, site: Path | None, left_out: Mapping[str, st
     else:
         plan = plan_of(places.board_file, places.workspace, left_out) if places.board_file else None
         board = publish_local(places.workspace, site, plan)
-    write_board_file(board, places.folder / "board.json")
+    write_board_file(board, places.board_json)
     return board
 
 
 def _written_before(places: Places, missing: str) -> Board:
     """Return the board that was written last, saying so; raises `InputError` where there is none."""
-    path = places.folder / "board.json"
+    path = places.board_json
     if not path.is_file():
         raise InputError(f"building a board needs {missing}; install it with: pip install 'ragassay[run]'")
     board = decode_board(path.read_bytes(), name=str(path))

@@ -10,13 +10,15 @@ import ragassay
 from ragassay.errors import InputError
 
 BOARDS = {"reader": "board.toml", "smollm2": "board-smollm2.toml"}
+WORKSPACES = {"reader": Path(".ragassay"), "smollm2": Path(".ragassay/smollm2")}
+"""A workspace for each model, so that the board that is shown is of that model alone."""
 
 
 @click.command("demo")
 @click.option("--model", type=click.Choice(sorted(BOARDS)), default="reader", show_default=True)
-@click.option("--workspace", type=click.Path(path_type=Path), default=".ragassay", show_default=True)
+@click.option("--workspace", type=click.Path(path_type=Path), help="Default: .ragassay, or .ragassay/smollm2.")
 @click.option("--site", type=click.Path(path_type=Path), default="site", show_default=True)
-def command(model: str, workspace: Path, site: Path) -> int:
+def command(model: str, workspace: Path | None, site: Path) -> int:
     """Run the bundled board of real documentation: no key, no server; then verify every run that it made."""
     from ragassay.cli.init import ensure_key
     from ragassay.cli.models import weights_cache
@@ -27,7 +29,7 @@ def command(model: str, workspace: Path, site: Path) -> int:
     from ragassay.run.workspace import Workspace
 
     board = load_board(bundled() / BOARDS[model])
-    space = Workspace(workspace)
+    space = Workspace(workspace or WORKSPACES[model])
     space.prepare()
     ensure_key(space.keys)
     subset = 12 if model == "smollm2" else None
