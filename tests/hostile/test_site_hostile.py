@@ -216,3 +216,18 @@ def test_very_long_and_wide_names_fit_the_terminal(tmp_path: Path) -> None:
     assert board.main is not None
     for pair in board.main.pairs:
         assert max(cell_len(line) for line in render_pair(board.main, pair, 80).splitlines()) <= 80
+
+
+def test_a_note_that_names_a_row_steers_nothing(tmp_path: Path) -> None:
+    """The sentence on deterministic rows holds their names; a comparison in the terminal writes them out."""
+    kinds: dict[str, Any] = {
+        "answer": {"kind": "reader", "id": "reader/1", "describe": {}},
+        "judge": {"kind": "literal", "id": "literal/1", "describe": {}},
+    }
+    for at, name in enumerate((f"one {STEERING}", f"two {STEERING}")):
+        make.write_row(tmp_path, name, "bm25", make.benchmark(12), make.losing_first(at), **kinds)
+    board = build_board(load_runs(tmp_path, now=NOW), now=NOW)
+    assert board.main is not None
+    text = render_pair(board.main, board.main.pairs[0], 100)
+    assert "deterministic: identical passes" in text
+    assert not set(text) & {"\x1b", "\u202e", "\u2066", "\u200b", "\x07", "\x9b"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from decimal import Decimal, InvalidOperation
 
 from ragassay.records import JSON, Benchmark, Measure
@@ -35,9 +36,9 @@ def benchmark_problem(benchmark: Benchmark) -> str | None:
     ids = [question.id for question in benchmark.questions]
     if not all(ids):
         return "a question has no id"
-    if len(set(ids)) != len(ids):
-        twice = next(name for at, name in enumerate(ids) if name in ids[:at])
-        return f"the question {twice[:80]!r} stands twice"
+    name, times = Counter(ids).most_common(1)[0]
+    if times > 1:
+        return f"the question {name[:80]!r} stands {times} times"
     for question in benchmark.questions:
         claims = [claim.id for claim in question.claims]
         if len(set(claims)) != len(claims):

@@ -39,13 +39,14 @@ def evidence_ranks(evidence: Sequence[str], texts: Sequence[str]) -> EvidenceRan
     credited at their first rank.
     """
     accepted = [wanted for wanted in evidence if wanted.strip()]
-    repeated = tuple(rank for rank, text in enumerate(texts, 1) if text in texts[: rank - 1])
+    first_at = {text: rank for rank, text in reversed(list(enumerate(texts, 1)))}
+    repeated = tuple(rank for rank, text in enumerate(texts, 1) if first_at[text] != rank)
     if not accepted:
         return EvidenceRanks(state="none", duplicates=repeated)
     found = [
         (rank, match)
         for rank, text in enumerate(texts, 1)
-        if rank not in repeated and (match := _best(accepted, text)) is not None
+        if first_at[text] == rank and (match := _best(accepted, text)) is not None
     ]
     if not found:
         return EvidenceRanks(state="missing", duplicates=repeated)

@@ -9,12 +9,23 @@ from ragassay.errors import InputError
 from ragassay.records import to_json
 from ragassay.site.record import SCHEMA, Board
 
+SCHEMA_KIND = SCHEMA.partition("/")[0] + "/"
 MAX_BYTES = 256 * 1024 * 1024
 
 
 def encode_board(board: Board) -> bytes:
     """Return the canonical bytes of `board.json`, ended by a line feed; it holds no fractional number."""
     return canon.canonical(to_json(board)) + b"\n"
+
+
+def is_board(data: bytes) -> bool:
+    """Tell whether bytes are a `board.json` of this program, of whatever version."""
+    try:
+        value = canon.load_strict(data, max_bytes=MAX_BYTES)
+    except canon.NotCanonical:
+        return False
+    schema = value.get("schema") if isinstance(value, dict) else None
+    return isinstance(schema, str) and schema.startswith(SCHEMA_KIND)
 
 
 def decode_board(data: bytes, *, name: str = "board.json") -> Board:

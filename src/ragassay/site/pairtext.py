@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from rich.cells import cell_len
+
 from ragassay.errors import InputError
 from ragassay.site.cellwords import CAUSE_WORDS
 from ragassay.site.numbers import UNKNOWN, bracket, listed, pvalue, shown, signed
@@ -77,7 +79,9 @@ def render_pair(table: Table, pair: Pair, width: int = 100) -> str:
 
 
 def _figure(label: str, text: str, width: int) -> list[str]:
-    first, *rest = wrapped(text, width - LABEL, "")
+    plain = "  ".join(one_line(part) for part in text.split("  "))
+    fits = cell_len(plain) <= width - LABEL
+    first, *rest = [plain] if fits else wrapped(plain, width - LABEL, "")
     return [f"{label:<{LABEL}}{first}", *(" " * LABEL + line for line in rest)]
 
 

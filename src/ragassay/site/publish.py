@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ragassay.errors import InputError
 from ragassay.site.board import build_board
-from ragassay.site.file import decode_board, encode_board
+from ragassay.site.file import encode_board, is_board
 from ragassay.site.loaded import LoadedRun
 from ragassay.site.pages import site_files
 from ragassay.site.record import Board, BoardPlan
@@ -53,19 +53,20 @@ def write_board_file(board: Board, path: Path) -> None:
 
 
 def _check_ours(folder: Path) -> None:
-    """Refuse to replace a folder that was not written here: only an empty one or one with our board.json."""
+    """Refuse to replace what was not written here: only an empty folder, or one with our board.json of any version."""
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise InputError(f"{folder} is no folder; give another with --site")
     if not folder.exists() or not any(folder.iterdir()):
         return
-    marker = folder / "board.json"
     try:
-        decode_board(marker.read_bytes(), name=str(marker))
-    except (OSError, InputError) as error:
+        ours = is_board((folder / "board.json").read_bytes())
+    except OSError:
+        ours = False
+    if not ours:
         raise InputError(
             f"{folder} holds files that are no site of ours, and a new site would replace them all; "
             "empty it or give another folder with --site"
-        ) from error
+        )
 
 
 def _swap(folder: Path, files: Mapping[str, bytes]) -> None:

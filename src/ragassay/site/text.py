@@ -78,19 +78,20 @@ def _table(table: Table, width: int) -> list[str]:
 
 def _notes(rows: Sequence[BoardRow]) -> dict[str, str]:
     """Return each warning of any row with the letter that stands for it."""
-    texts = list(dict.fromkeys(said for row in rows for said in _said(row)))
+    texts = list(dict.fromkeys(said for row in rows for said in _said(row, rows)))
     names = [*ascii_lowercase, *(a + b for a in ascii_lowercase for b in ascii_lowercase)]
     return {text: names[index] if index < len(names) else "*" for index, text in enumerate(texts)}
 
 
-def _said(row: BoardRow) -> list[str]:
-    """Return the warnings of a row, and why it has no share of the gap."""
-    return [*row.warnings, *([row.gap.note] if row.gap and row.gap.note else [])]
+def _said(row: BoardRow, rows: Sequence[BoardRow]) -> list[str]:
+    """Return the warnings of a row, and why it has no share of the gap where the table does not say so itself."""
+    ends = {"control", "oracle"} <= {other.role for other in rows}
+    return [*row.warnings, *([row.gap.note] if ends and row.gap and row.gap.note else [])]
 
 
 def _columns(rows: Sequence[BoardRow], notes: dict[str, str], width: int) -> tuple[list[str], list[str], int, int]:
     """Return the gap and the notes of each row, and the cells of the name and of the drawing; no number is ever cut."""
-    letters = [_letters([notes[said] for said in _said(row)]) for row in rows]
+    letters = [_letters([notes[said] for said in _said(row, rows)]) for row in rows]
     gaps = [_gap(row, interval=True) for row in rows]
     name = _name_width(rows, width - 78)
     taken = sum(SCORE_WIDTHS) + 7 + name + max(5, *map(len, letters))

@@ -234,3 +234,17 @@ def test_write_site_writes_what_site_files_says(tmp_path: Path) -> None:
     found = {p.relative_to(tmp_path / "site").as_posix() for p in (tmp_path / "site").rglob("*") if p.is_file()}
     assert found == set(site_files(board, runs))
     assert json.loads((tmp_path / "site" / "board.json").read_bytes())["scope"] == "local"
+
+
+def test_a_site_of_another_version_is_replaced(tmp_path: Path) -> None:
+    """A board.json that says our schema marks the site as ours, even where this version cannot read all of it."""
+    make.write_row(tmp_path / "work", "bm25", "bm25", make.benchmark(3), make.losing_first(1), passes=1)
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "board.json").write_bytes(b'{"schema":"ragassay.board/9","more":[1,2,3]}')
+    publish_local(tmp_path / "work", site, now=NOW)
+    assert (site / "index.html").is_file()
+    for other in (b'{"schema":"somebody.board/1"}', b"[]", b"no json", b'{"schema":1}'):
+        (site / "board.json").write_bytes(other)
+        with pytest.raises(InputError, match="no site of ours"):
+            publish_local(tmp_path / "work", site, now=NOW)

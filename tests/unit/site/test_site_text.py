@@ -134,3 +134,16 @@ def test_wide_names_are_measured_in_cells(tmp_path: Path) -> None:
     make.write_row(tmp_path, "検索エンジン一号", "bm25", make.benchmark(12), make.losing_first(2))
     text = render_text(build_board(load_runs(tmp_path, now=NOW), now=NOW), 100)
     assert next(line for line in text.splitlines() if line.startswith("1 ")).split()[2] == "検索エンジン一号"
+
+
+def test_why_there_is_no_share_of_the_gap_is_said_once(tmp_path: Path) -> None:
+    """Without an oracle the table says it; with one that has no number, a note of the row does."""
+    bench = make.benchmark(12)
+    make.write_row(tmp_path, "control", "none", bench, make.losing_first(12))
+    make.write_row(tmp_path, "bm25", "bm25", bench, make.losing_first(3))
+    note, warning = "gap not established: no oracle with a number", "no oracle row, so the share of the gap"
+    text = render_text(build_board(load_runs(tmp_path, now=NOW), now=NOW), 100)
+    assert (note in text, warning in text) == (False, True)
+    make.write_row(tmp_path, "oracle", "oracle", bench, lambda n, _: "judge_failed" if n == 1 else "supports")
+    text = render_text(build_board(load_runs(tmp_path, now=NOW), now=NOW), 100)
+    assert (note in text, warning in text) == (True, False)
