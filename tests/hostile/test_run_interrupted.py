@@ -150,6 +150,41 @@ def test_a_renamed_question_set_is_named_and_not_passed_over(lab: Lab, monkeypat
         lab.run()
 
 
+def test_a_renamed_row_leaves_its_open_pass_named(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An open pass whose row left the board is told by row and pass, and the row of the new name gets its own."""
+    lab.write(stack=register(monkeypatch, lambda text, k, chunks: 1 / 0))
+    assert lab.run()["row", 1].held
+    lab.write()
+    path = lab.folder / "board.toml"
+    path.write_text(path.read_text(encoding="utf-8").replace('"row"', '"other"'), encoding="utf-8")
+    ended = lab.run()
+    assert ended["other", 1].held is None
+    (line,) = plan.orphans(lab.space, {"no-retrieval", "other"})
+    assert line.startswith("row 'row' is no longer on the board; its pass 1 stays open in ")
+
+
+def test_passes_begun_in_one_second_are_told_apart(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kill while a second set is planned, in the second in which the first was, loses none of the second set."""
+    monkeypatch.setattr("ragassay.run.plan.time.time", lambda: 1_800_000_000.0)
+    lab.write(head="passes = 3")
+    lab.run()
+    real = plan.store
+    done: list[plan.PassPlan] = []
+
+    def store(space: workspace.Workspace, one: plan.PassPlan) -> None:
+        if done:
+            raise Killed
+        done.append(one)
+        real(space, one)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(plan, "store", store)
+        with pytest.raises(Killed):
+            lab.run()
+    lab.run()
+    assert _ks(lab, done[0].row) == [1, 1, 2, 2, 3, 3]
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [

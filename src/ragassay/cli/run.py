@@ -24,6 +24,7 @@ from ragassay.run.board_file import BoardFile, load_board
 from ragassay.run.board_run import Ended, Options, Prepared, build_rows, plan_passes, prepare, run_passes
 from ragassay.run.build import Keys, needed_keys
 from ragassay.run.held import held_passes
+from ragassay.run.plan import orphans
 from ragassay.run.status import RunStatus
 from ragassay.run.workspace import Workspace
 from ragassay.seams import Retriever
@@ -99,6 +100,7 @@ def execute(board: BoardFile, space: Workspace, options: Options) -> Executed:
             for name, note in held_passes(space).items():
                 click.echo(f"given up: {one_line(name)}: {note}", err=True)
         plans = plan_passes(built, prepared.benchmark, space, options)
+        status.notes += orphans(space, {row.name for row in board.rows})
         _allow_open_files(len(plans))
         try:
             with shown(status, prepared):

@@ -96,15 +96,12 @@ def row_config(
     return Config(row=row.name, measure=measure, circumstance=circumstance)
 
 
-def new_passes(
-    config: Config, benchmark: Benchmark, *, created: int | None = None, without: Container[int] = ()
-) -> list[PassPlan]:
+def new_passes(config: Config, benchmark: Benchmark, *, created: int, without: Container[int] = ()) -> list[PassPlan]:
     """Return the planned passes of one row, with fresh run ids; those that `without` numbers are there already.
 
     All passes that were begun together share `created`.
     """
     passes = config.circumstance.passes
-    created = int(time.time()) if created is None else created
     return [
         PassPlan(
             row=config.row,
@@ -147,6 +144,16 @@ def open_passes(workspace: Workspace) -> Iterator[PassPlan]:
     return (plan for plan in all_passes(workspace) if not is_signed(workspace, plan))
 
 
+def orphans(workspace: Workspace, names: Container[str]) -> list[str]:
+    """Return a line for every open pass whose row the board no longer names: it is not asked, and not forgotten."""
+    return [
+        f"row {plan.row!r} is no longer on the board; its pass {plan.k} stays open in "
+        f"{workspace.pass_folder(plan.row, plan.run_id)}"
+        for plan in open_passes(workspace)
+        if plan.row not in names
+    ]
+
+
 def planned(
     workspace: Workspace, configs: Mapping[str, Config], benchmark: Benchmark, *, subset: bool, new: bool
 ) -> list[PassPlan]:
@@ -163,6 +170,8 @@ def planned(
             if not is_signed(workspace, plan)
             and _same_kind(plan.config.measure.benchmark["id"], benchmark.name, subset)
         ]
+        # Later than every pass there is: passes begun together are told from others by this second alone.
+        created = max([int(time.time()), *(plan.created + 1 for plan in known)])
         if new:
             for plan in begun:
                 give_up(workspace, plan, "new passes were begun instead")
@@ -171,7 +180,8 @@ def planned(
         same = [plan for plan in known if plan.fingerprint == fingerprint(configs[plan.row])] if begun else []
         fresh = _lost(same, begun, configs, benchmark)
         covered = {plan.row for plan in same}
-        fresh += [plan for row in configs if row not in covered for plan in new_passes(configs[row], benchmark)]
+        for row in sorted(configs.keys() - covered):
+            fresh += new_passes(configs[row], benchmark, created=created)
         for plan in fresh:
             store(workspace, plan)
         return [*begun, *fresh]
