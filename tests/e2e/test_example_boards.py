@@ -16,14 +16,15 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 def _board(name: str, folder: Path, rows: list[str], *more: str) -> dict[str, dict[str, Any]]:
     """Run rows of an example in a workspace of its own, verify every run, and return the board's rows by name."""
     ragassay = [sys.executable, "-m", "ragassay"]
-    subprocess.run([*ragassay, "keys", "init", "--dir", folder / "w" / "keys"], check=True, capture_output=True)
+    subprocess.run([*ragassay, "keys", "init", "--dir", str(folder / "w" / "keys")], check=True, capture_output=True)
     options = [option for row in rows for option in ("--row", row)]
-    command = [*ragassay, "run", EXAMPLES / name / "board.toml", "--workspace", folder / "w", "--site", folder / "site"]
+    command = [*ragassay, "run", str(EXAMPLES / name / "board.toml")]
+    command += ["--workspace", str(folder / "w"), "--site", str(folder / "site")]
     result = subprocess.run([*command, *options, *more], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
-    key = folder / "w" / "keys" / "run.pub.json"
+    key = str(folder / "w" / "keys" / "run.pub.json")
     verified = subprocess.run(
-        [*ragassay, "verify", folder / "w" / "runs", "--key", key], capture_output=True, text=True, check=False
+        [*ragassay, "verify", str(folder / "w" / "runs"), "--key", key], capture_output=True, text=True, check=False
     )
     assert verified.returncode == 0, verified.stdout
     board = json.loads((folder / "site" / "board.json").read_text(encoding="utf-8"))

@@ -9,7 +9,7 @@ import traceback
 import click
 
 from ragassay import __version__
-from ragassay.errors import InputError, RagassayError
+from ragassay.errors import InputError, PluginError, RagassayError
 
 VERBS: dict[str, str] = {
     "init": "Write a board.toml for the documentation and questions found here.",
@@ -64,6 +64,11 @@ def main() -> None:
     except RagassayError as error:
         click.echo(f"ragassay: {error}", err=True)
         code = error.exit_code
+    except ImportError as error:
+        if (error.name or "ragassay").partition(".")[0] == "ragassay":
+            raise
+        click.echo(f"ragassay: this verb needs {error.name}: pip install 'ragassay[run]'", err=True)
+        code = PluginError.exit_code
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         click.echo(f"ragassay: {place}{error.strerror or error}; free it or name another place", err=True)

@@ -109,7 +109,7 @@ def execute(board: BoardFile, space: Workspace, options: Options) -> Executed:
         finally:
             for note in (*prepared.ready.notes, *status.notes):
                 click.echo(note, err=True)
-            if status.stop:
+            if status.stop and status.left:
                 click.echo("stopped; what was asked is kept: run the same command again to continue", err=True)
 
 

@@ -87,9 +87,7 @@ def _lines(folder: Path, report: Report, strict: bool) -> list[str]:
             f"benchmark {one_line(report.benchmark or '')}"
         )
         lines.append(f"    {_score(report)}, {one_line(report.metric or '')}")
-        trust = "the pinned key" if report.pinned and "KEY_UNKNOWN" not in report.codes else "not the key you trust yet"
-        if "SIGNATURE_INVALID" in report.codes:
-            trust = "signature NOT valid"
+        trust = _trust(report)
         lines.append(f"    key {one_line(report.fingerprint or '')} ({one_line(report.signer_name or '')}; {trust})")
     failures = [f for f in report.findings if severity(f.code, strict=strict) == "fail"]
     for finding in failures:
@@ -99,6 +97,15 @@ def _lines(folder: Path, report: Report, strict: bool) -> list[str]:
     if warned:
         lines.append(f"    warn  {', '.join(warned)}")
     return lines
+
+
+def _trust(report: Report) -> str:
+    """Say whose key it is; a run of another key than the pinned one is not called a broken signature."""
+    if report.pinned and "KEY_UNKNOWN" in report.codes:
+        return "another key than the pinned one"
+    if "SIGNATURE_INVALID" in report.codes:
+        return "signature NOT valid"
+    return "the pinned key" if report.pinned else "not the key you trust yet"
 
 
 def _score(report: Report) -> str:

@@ -239,10 +239,10 @@ def _note_resumed(status: RunStatus, plan: PassPlan, journal: Journal, run: Pass
     if journal.torn_bytes:
         status.notes.append(f"{plan.row} pass {plan.k}: cut off a torn last record of {journal.torn_bytes} bytes")
     under_way = sum(1 for q in run.to_ask() if q.id in run.states)
-    if run.states:
+    if run.states and left:
+        begun = f"; {under_way} were begun, and go on from their last journaled step" if under_way else ""
         status.notes.append(
-            f"{plan.row} pass {plan.k}: continues with {questions - left} of {questions} questions ended; "
-            f"{under_way} were begun, and go on from their last journaled step"
+            f"{plan.row} pass {plan.k}: continues with {questions - left} of {questions} questions ended{begun}"
         )
 
 

@@ -1,4 +1,6 @@
-"""Vectors kept on disk by everything that shapes them, so that a second run embeds nothing.
+"""Chunk vectors kept on disk by everything that shapes them, so that a second run embeds no chunk.
+
+A question is embedded each time it is asked: its time is part of the time that a search takes.
 
 A store is a folder of segments. A segment is written once, whole, under the SHA-256 of its own bytes: a crash leaves
 either no segment or a good one, two writers never touch one file, and a damaged one is noticed and embedded again.
@@ -30,8 +32,6 @@ from ragassay.seams import Embedder
 MAGIC = b"RAEMBED1"
 _HEADER = struct.Struct("<8sII")
 _KEY_BYTES = 32
-_QUERY_BLOCK = 64
-"""Question vectors gathered before they are written; those of documents are written at the end of every call."""
 
 Row = NDArray[np.float32]
 
@@ -40,7 +40,7 @@ class CachedEmbedder:
     """An embedder whose rows are looked up first in `<folder>/<digest of its description>/`; safe between threads.
 
     `embedded`, `reused` and `damaged` count the texts that the embedder was asked for, those answered from the store,
-    and the segments that were refused. Call `close` to write the questions' vectors that are still in memory.
+    and the segments that were refused. Questions go to the embedder itself and are not counted.
     """
 
     def __init__(self, embedder: Embedder, folder: Path) -> None:
@@ -48,7 +48,6 @@ class CachedEmbedder:
         self._root = folder
         self._lock = threading.Lock()
         self._rows: dict[bytes, Row] | None = None
-        self._pending: dict[bytes, Row] = {}
         self._identity = ""
         self._counted: dict[str, int] = {}
         self.count_truncated = self._count_truncated if hasattr(embedder, "count_truncated") else None
@@ -63,13 +62,13 @@ class CachedEmbedder:
         Raises what the embedder raises, `PluginError` for rows of a wrong shape, `InputError` when the store cannot
         be written.
         """
-        if not texts:
+        if not texts or kind == "query":
             return self._embedder.embed(texts, kind)
         rows = self._open()
         keys = [self._key(text, kind) for text in texts]
         unknown = {key: text for key, text in zip(keys, texts, strict=True) if key not in rows}
         if unknown:
-            self._add(unknown, self._embedder.embed(list(unknown.values()), kind), flush=kind == "document")
+            self._add(unknown, self._embedder.embed(list(unknown.values()), kind))
         with self._lock:
             self.embedded += len(unknown)
             self.reused += len(texts) - len(unknown)
@@ -84,15 +83,6 @@ class CachedEmbedder:
         if name not in self._counted:
             self._counted[name] = int(getattr(self._embedder, "count_truncated")(texts))  # noqa: B009
         return self._counted[name]
-
-    def flush(self) -> None:
-        """Write the rows that are in memory only."""
-        with self._lock:
-            self._write()
-
-    def close(self) -> None:
-        """Write what is in memory only; may be called twice."""
-        self.flush()
 
     def _open(self) -> dict[bytes, Row]:
         with self._lock:
@@ -122,7 +112,7 @@ class CachedEmbedder:
             return
         rows.update(segment)
 
-    def _add(self, unknown: dict[bytes, str], matrix: NDArray[np.float32], *, flush: bool) -> None:
+    def _add(self, unknown: dict[bytes, str], matrix: NDArray[np.float32]) -> None:
         matrix = np.ascontiguousarray(matrix, dtype=np.float32)
         if matrix.ndim != 2 or matrix.shape[0] != len(unknown) or matrix.shape[1] == 0:
             raise PluginError(f"the embedder returned shape {matrix.shape} for {len(unknown)} texts")
@@ -132,21 +122,16 @@ class CachedEmbedder:
             fresh = dict(zip(unknown, matrix, strict=True))
             assert self._rows is not None
             self._rows.update(fresh)
-            self._pending.update(fresh)
-            if flush or len(self._pending) >= _QUERY_BLOCK:
-                self._write()
+            self._write(fresh)
 
-    def _write(self) -> None:
-        if not self._pending:
-            return
-        data = encode(self._pending)
+    def _write(self, fresh: dict[bytes, Row]) -> None:
+        data = encode(fresh)
         folder = self._folder()
         try:
             folder.mkdir(parents=True, exist_ok=True)
             _write_atomically(data, folder / f"{canon.sha256(data)}.rows")
         except OSError as error:
             raise InputError(f"cannot write the embedding store {folder}: {error}; free space or move it") from error
-        self._pending = {}
 
 
 def encode(rows: dict[bytes, Row]) -> bytes:

@@ -42,6 +42,11 @@ class RunStatus:
             counters.missing[outcome.status] += 1
 
     @property
+    def left(self) -> int:
+        """Questions that have not ended."""
+        return sum(row.asked - row.done for row in self.rows.values())
+
+    @property
     def elapsed_s(self) -> float:
         """Seconds since asking began."""
         return time.monotonic() - self._started
@@ -54,5 +59,4 @@ class RunStatus:
     @property
     def eta_s(self) -> float | None:
         """Seconds to go at the present rate, or None before the first question ended."""
-        left = sum(row.asked - row.done for row in self.rows.values())
-        return left / self.rate_per_s if self.rate_per_s > 0 else None
+        return self.left / self.rate_per_s if self.rate_per_s > 0 else None

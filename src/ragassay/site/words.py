@@ -65,8 +65,39 @@ def row_warnings(row: RowRuns, line: BoardRow, *, identical_said: bool = False) 
         said.append(f"{line.reach.folded} of {line.reach.of} reached only after folds: {', '.join(line.reach.folds)}")
     if line.exposure in ("designed-on", "tuned-on"):
         said.append(f"{line.exposure.replace('-', ' ')} these questions: its score is likely too high")
-    said += _filled(row) + _claims_differ(row)
+    said += _truncated(row) + _later(row) + _filled(row) + _claims_differ(row)
     return tuple(said)
+
+
+def _truncated(row: RowRuns) -> list[str]:
+    """Say of how many chunks the row's embedder saw the beginning only, as the stack described itself."""
+    config = row.shown.config if row.shown else None
+    found: list[int] = _figures(config.measure.stack, "truncated_chunks") if config else []
+    chunks = config.measure.corpus.get("chunks") if config else None
+    of = f" of {chunks}" if isinstance(chunks, int) else ""
+    cut = max(found, default=0)
+    return [f"its embedder sees only the beginning of {cut}{of} chunks"] if cut else []
+
+
+def _figures(value: object, name: str) -> list[int]:
+    """Return every integer that stands under `name` anywhere in a description."""
+    if isinstance(value, list):
+        return [figure for part in value for figure in _figures(part, name)]
+    if not isinstance(value, dict):
+        return []
+    own = value.get(name)
+    found: list[int] = [own] if isinstance(own, int) else []
+    return found + [figure for part in value.values() for figure in _figures(part, name)]
+
+
+def _later(row: RowRuns) -> list[str]:
+    """Say that the row was run again later than what it shows, and why those runs do not count."""
+    if not row.window or row.standing == "unranked":
+        return []
+    newest = row.window[-1].predicate.run_id
+    ids = [document.predicate.run_id for document in row.runs]
+    reasons = [row.why_not[run] for run in ids[ids.index(newest) + 1 :] if run in row.why_not]
+    return [f"{plural(len(reasons), 'later run')} not eligible: {reasons[-1]}"] if reasons else []
 
 
 def _outside(line: BoardRow) -> list[str]:

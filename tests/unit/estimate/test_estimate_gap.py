@@ -41,11 +41,13 @@ def test_bounds_are_order_statistics_of_the_bootstrap() -> None:
 
 
 def test_oracle_and_control_themselves() -> None:
-    """The control is at 0 and the oracle at 1 of the gap, in every draw."""
+    """The control is at 0 and the oracle at 1 of the gap; as every draw says so, there is no interval, and a note."""
     control, oracle = row("none", [0, 0, 100, 0, 0, 0]), row("oracle", [100, 100, 100, 50, 100, 100])
     at_zero, at_one = (gap_share(r, control, oracle, seed=1) for r in (control, oracle))
-    assert (at_zero.share, at_zero.low, at_zero.high) == (0.0, 0.0, 0.0)
-    assert (at_one.share, at_one.low, at_one.high) == (1.0, 1.0, 1.0)
+    assert (at_zero.share, at_zero.low, at_zero.high) == (0.0, None, None)
+    assert (at_one.share, at_one.low, at_one.high) == (1.0, None, None)
+    assert at_one.note is not None
+    assert "no interval" in at_one.note
 
 
 def test_share_outside_the_unit_interval_is_kept() -> None:

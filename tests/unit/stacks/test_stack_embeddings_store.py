@@ -56,18 +56,14 @@ def test_kind_and_description_part_the_rows(tmp_path: Path) -> None:
     }
 
 
-def test_questions_are_written_on_close(tmp_path: Path) -> None:
-    """They are gathered in memory and written together, and twice is harmless."""
-    first = CachedEmbedder(WordEmbedder(), tmp_path)
-    for at in range(70):
-        first.embed([f"question {at}"], "query")
-    assert len(list(tmp_path.rglob("*.rows"))) == 1
-    first.close()
-    first.close()
-    assert len(list(tmp_path.rglob("*.rows"))) == 2
-    second = CachedEmbedder(WordEmbedder(), tmp_path)
-    second.embed([f"question {at}" for at in range(70)], "query")
-    assert (second.embedded, second.reused) == (0, 70)
+def test_a_question_is_embedded_each_time(tmp_path: Path) -> None:
+    """A search takes what embedding its question takes, in every pass: no question's vector is kept."""
+    inner = WordEmbedder()
+    store = CachedEmbedder(inner, tmp_path)
+    for _ in range(3):
+        store.embed(["question"], "query")
+    assert inner.calls == 3
+    assert list(tmp_path.rglob("*.rows")) == []
 
 
 @pytest.mark.parametrize("defect", ["emptied", "cut", "grown", "flipped_row", "flipped_key", "flipped_header"])
@@ -124,12 +120,11 @@ def test_threads_share_one_store(tmp_path: Path) -> None:
     texts = [f"text {at % 40}" for at in range(200)]
     cached = CachedEmbedder(WordEmbedder(), tmp_path)
     with ThreadPoolExecutor(8) as pool:
-        rows = list(pool.map(lambda text: cached.embed([text], "query")[0], texts))
-    cached.close()
-    assert np.array_equal(np.stack(rows), WordEmbedder().embed(texts, "query"))
+        rows = list(pool.map(lambda text: cached.embed([text], "document")[0], texts))
+    assert np.array_equal(np.stack(rows), WordEmbedder().embed(texts, "document"))
     assert cached.embedded + cached.reused == 200
     fresh = CachedEmbedder(WordEmbedder(), tmp_path)
-    fresh.embed(texts, "query")
+    fresh.embed(texts, "document")
     assert fresh.embedded == 0
 
 

@@ -195,14 +195,17 @@ def test_progress_ends_at_the_number_of_chunks(stack: Any) -> None:
 
 
 @pytest.mark.parametrize("stack", [Dense, Qdrant])
-def test_closing_a_stack_writes_the_questions_that_were_embedded(stack: Any, tmp_path: Path) -> None:
-    """So that a second run embeds no question either."""
-    for embedded in (3, 0):
-        store = CachedEmbedder(WordEmbedder(), tmp_path)
+def test_a_second_build_embeds_no_chunk_and_each_search_its_question(stack: Any, tmp_path: Path) -> None:
+    """Chunks come from the store; the question's embedding is part of every search."""
+    for embedded in (2, 0):
+        inner = WordEmbedder()
+        store = CachedEmbedder(inner, tmp_path)
         index = stack().build(corpus(["one", "two"]), {"embedder": store}, ignore_progress)
-        index.search("which one?", 1)
+        before = inner.calls
+        for _ in range(2):
+            index.search("which one?", 1)
         index.close()
-        assert store.embedded == embedded
+        assert (store.embedded, inner.calls - before) == (embedded, 2)
 
 
 def test_truncated_chunks_are_counted_where_the_embedder_can_say() -> None:

@@ -53,7 +53,7 @@ def truncated(embedder: Embedder, chunks: Sequence[Chunk]) -> int | None:
 
 
 def release(embedder: Embedder) -> None:
-    """Close an embedder that can be closed: a store on disk then writes the questions' vectors that it still holds."""
+    """Close an embedder that can be closed."""
     close = getattr(embedder, "close", None)
     if close is not None:
         close()
