@@ -92,6 +92,9 @@ def test_init_writes_an_llm_judge_where_literals_are_missing(job: Path) -> None:
     said = _ragassay(job, "init").stdout
     assert "JUDGE_KEY" in said
     assert 'kind = "oracle"' not in (job / "board.toml").read_text(encoding="utf-8")
+    assert "judge.model.base_url is still the example" in _ragassay(job, "run", code=2).stderr
+    text = (job / "board.toml").read_text(encoding="utf-8").replace("https://llm.acme.example", "http://127.0.0.1:9")
+    (job / "board.toml").write_text(text, encoding="utf-8")
     assert "export JUDGE_KEY" in _ragassay(job, "run", code=2).stderr
 
 
@@ -143,7 +146,7 @@ def test_a_dry_run_needs_no_key(job: Path) -> None:
     """A board with a paid model is estimated without its key, with calls, tokens and money."""
     _ragassay(job, "init")
     board = (job / "board.toml").read_text(encoding="utf-8")
-    model = 'kind = "openai"\nid = "m"\nbase_url = "https://llm.acme.example/v1"\nkey_env = "ACME_ANSWER_KEY"\n'
+    model = 'kind = "openai"\nid = "m"\nbase_url = "http://127.0.0.1:9/v1"\nkey_env = "ACME_ANSWER_KEY"\n'
     model += 'price = { input_usd_per_mtok = "1", output_usd_per_mtok = "2" }\n'
     (job / "board.toml").write_text(board.replace('kind = "reader"\n', model, 1), encoding="utf-8")
     said = json.loads(_ragassay(job, "run", "--dry-run", "--json", "--row", "bm25").stdout)

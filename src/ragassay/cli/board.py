@@ -25,10 +25,17 @@ NEEDED = frozenset({"jinja2", "markupsafe", "numpy", "scipy"})
 @click.option("--workspace", type=click.Path(path_type=Path), help="Default: .ragassay beside the board file.")
 @click.option("--site", type=click.Path(path_type=Path), help="Default: site beside the board file.")
 @click.option("--no-site", is_flag=True, help="Write board.json and no pages.")
+@click.option("--all", "whole", is_flag=True, help="Print the tables that stand apart in full.")
 @click.option("--json", "as_json", is_flag=True, help="Print the board as JSON.")
 @click.pass_context
 def command(
-    ctx: click.Context, path: Path, workspace: Path | None, site: Path | None, no_site: bool, as_json: bool
+    ctx: click.Context,
+    path: Path,
+    workspace: Path | None,
+    site: Path | None,
+    no_site: bool,
+    whole: bool,
+    as_json: bool,
 ) -> None:
     """Print the board of all verified runs, and write board.json and a static site.
 
@@ -45,8 +52,14 @@ def command(
     if as_json:
         click.echo(encode_board(board), nl=False)
     else:
-        click.echo(render_text(board, width=min(140, shutil.get_terminal_size((100, 24)).columns)), nl=False)
+        print_board(board, whole=whole)
     ctx.exit(1 if board.refused else 0)
+
+
+def print_board(board: Board, *, whole: bool) -> None:
+    """Print the board in the terminal's width; unless `whole`, tables that stand apart are one line each."""
+    width = min(140, shutil.get_terminal_size((100, 24)).columns)
+    click.echo(render_text(board, width=width, whole=whole), nl=False)
 
 
 class Places(NamedTuple):

@@ -70,7 +70,7 @@ def line(status: RunStatus, prepared: Prepared) -> str:
 
 def _row_line(status: RunStatus, name: str) -> str:
     row = status.rows[name]
-    missing = ", ".join(f"{kind} {count}" for kind, count in sorted(row.missing.items()))
+    missing = ", ".join(f"{kind} {count}" for kind, count in sorted(row.missing.items()) if count)
     return f"{row.done}/{row.asked}" + (f" · {missing}" if missing else "")
 
 

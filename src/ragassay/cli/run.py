@@ -7,15 +7,15 @@ import contextlib
 import json
 import os
 import resource
-import shutil
 import signal
 from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 import click
 
-from ragassay.cli.board import Places, build_and_write
+from ragassay.cli.board import Places, build_and_write, print_board
 from ragassay.cli.models import weights_cache
 from ragassay.errors import InputError, legible
 from ragassay.manifest import Signer, load_run_key
@@ -29,7 +29,6 @@ from ragassay.run.status import RunStatus
 from ragassay.run.workspace import Workspace
 from ragassay.seams import Retriever
 from ragassay.site.safe import one_line
-from ragassay.site.text import render_text
 
 
 @click.command("run")
@@ -164,6 +163,7 @@ def _loop(work: Coroutine[Any, Any, list[Ended]]) -> list[Ended]:
 
 def read_keys(board: BoardFile) -> Keys:
     """Return the keys that the board names; raises `InputError` naming every variable that is not set."""
+    _refuse_examples(board)
     wanted = needed_keys([board.answer, board.judge.model])
     unset = [name for name in wanted if not os.environ.get(name)]
     if unset:
@@ -172,6 +172,18 @@ def read_keys(board: BoardFile) -> Keys:
             [f"export {name}=… (its value is never written anywhere)" for name in unset],
         )
     return {name: Secret(os.environ[name]) for name in wanted}
+
+
+def _refuse_examples(board: BoardFile) -> None:
+    """Raise `InputError` where an address is still the one that `init` wrote as an example."""
+    tables = {"answer": board.answer, "judge.model": board.judge.model}
+    left = [
+        f"{name}.base_url is still the example {table.base_url}; write your endpoint's address and its model's id"
+        for name, table in tables.items()
+        if table and table.base_url and (urlsplit(table.base_url).hostname or "").endswith(".acme.example")
+    ]
+    if left:
+        raise InputError(f"{board.path.name} is not finished", left)
 
 
 def _dry_run(board: BoardFile, space: Workspace, options: Options, as_json: bool) -> int:
@@ -200,7 +212,7 @@ def finish(board: BoardFile, space: Workspace, site: Path, executed: Executed, *
     places = Places(board.path.parent, board.path, space.root)
     built = build_and_write(places, site, executed.left_out)
     if not quiet:
-        click.echo(render_text(built, width=min(140, shutil.get_terminal_size((100, 24)).columns)), nl=False)
+        print_board(built, whole=False)
     held = [end for end in executed.ended if end.held is not None]
     for end in held:
         click.echo(f"not signed: {one_line(end.row)} pass {end.k}: {one_line(end.held or '')}", err=True)

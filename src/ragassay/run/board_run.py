@@ -30,6 +30,9 @@ from ragassay.run.status import RowStatus, RunStatus
 from ragassay.run.workspace import Workspace, write_folder
 from ragassay.seams import Judge
 
+FEW = 10
+"""A pass of which at most one question in ten failed for a service's sake has those asked once more before it ends."""
+
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
     """What the person who runs it chose."""
@@ -213,6 +216,8 @@ async def run_passes(
         status.begin()
         try:
             await traverse(passes, seed=prepared.board.seed, workers=_workers(prepared), status=status)
+            if few := [] if status.stop else _few_failed(passes, len(prepared.benchmark.questions), status):
+                await traverse(few, seed=prepared.board.seed, workers=_workers(prepared), status=status)
         finally:
             for endpoint in prepared.endpoints:
                 await endpoint.close()
@@ -223,6 +228,16 @@ async def run_passes(
             if on_signed:
                 on_signed(ended[-1])
         return ended
+
+
+def _few_failed(passes: Sequence[PassRun], questions: int, status: RunStatus) -> list[PassRun]:
+    """Return the passes in which a service failed on few questions, which are then asked once more."""
+    few = [run for run in passes if 0 < len(run.to_ask()) <= questions // FEW]
+    for run in few:
+        for question in run.to_ask():
+            if (failed := run.states[question.id].failed) is not None:
+                status.reopened(run.row.name, failed[0])
+    return few
 
 
 def _workers(prepared: Prepared) -> int:

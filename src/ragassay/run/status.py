@@ -7,7 +7,7 @@ from collections import Counter
 
 import msgspec
 
-from ragassay.records import Outcome
+from ragassay.records import Outcome, Status
 
 
 class RowStatus(msgspec.Struct):
@@ -40,6 +40,12 @@ class RunStatus:
         counters.done += 1
         if outcome.score is None:
             counters.missing[outcome.status] += 1
+
+    def reopened(self, row: str, missing: Status) -> None:
+        """Take back one question that ended without a score and is asked again."""
+        counters = self.rows[row]
+        counters.done -= 1
+        counters.missing[missing] -= 1
 
     @property
     def left(self) -> int:

@@ -19,18 +19,27 @@ LEGEND = (
 NAMED_REFUSED = 10
 
 
-def render_text(board: Board, width: int = 100) -> str:
-    """Return the board as lines of at most `width` columns (80 or more), its one sentence last."""
+def render_text(board: Board, width: int = 100, *, whole: bool = True) -> str:
+    """Return the board as lines of at most `width` columns (80 or more), its one sentence last.
+
+    Unless `whole`, each table that stands apart (earlier questions, another judge) is one line that names it.
+    """
     width = max(width, 80)
     lines = [_between(board.name, PREVIEW, width)]
     for table in board.tables:
-        lines += ["", *_table(table, width)]
+        lines += ["", *(_table(table, width) if table.main or whole else _named(table, width))]
     lines += _refused(board, width)
     lines += _list("", [f"! {warning}" for warning in board.warnings], width)
     if board.control_waiver:
         lines += wrapped(f"! no control row, waived: {board.control_waiver}", width)
     lines += ["", *wrapped(board.sentence, width, "")]
     return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _named(table: Table, width: int) -> list[str]:
+    said = f"Apart, never ranked against the table above: {table.why_apart}; {plural(len(table.rows), 'row')} over "
+    said += f"{plural(table.benchmark.items, 'question')}, benchmark {table.benchmark.digest[:8]} (--all prints it)"
+    return wrapped(said, width)
 
 
 def _between(left: str, right: str, width: int) -> str:

@@ -393,3 +393,35 @@ def test_a_board_without_a_signed_run_says_what_is_held(lab: Lab) -> None:
     board = build(find_places(lab.folder))
     assert board.sentence.startswith("No run is signed yet. ")
     assert "row: pass 1 of 1 is not signed: 0 of 10 questions judged, 10 retrieval_failed" in board.sentence
+
+
+def test_a_few_failures_are_asked_once_more_before_the_pass_ends(tmp_path: Path) -> None:
+    """One question in twenty that a service failed on is asked again in the same run, and its attempts are summed."""
+    lab = Lab(tmp_path, questions=20)
+    server = ChatServer(chat_replies.counter(), faults={3: "400"})
+    ended = lab.with_server(server, answer="limits = { concurrency = 1 }")
+    assert all(end.held is None and not end.missing for end in ended.values())
+    assert server.calls == 41
+    attempts = [row.answer_attempts for end in ended.values() for row in lab.telemetry(end).values()]
+    assert sorted(attempts) == [1] * 39 + [2]
+    assert {name: (row.done, row.asked) for name, row in lab.status.rows.items()} == {
+        "no-retrieval": (20, 20),
+        "row": (20, 20),
+    }
+
+
+def test_what_fails_again_is_counted_once(tmp_path: Path) -> None:
+    """A question that no retry helps is asked twice and stands once in the counts; within the floor it is signed."""
+    lab = Lab(tmp_path, questions=50)
+
+    def refuse(body: dict[str, Any]) -> str:
+        return "" if "part 7 " in json.dumps(body) else "fine"
+
+    server = ChatServer(refuse)
+    ended = lab.with_server(server, answer="limits = { concurrency = 8 }")
+    assert {name: dict(end.missing) for (name, _), end in ended.items()} == {
+        "no-retrieval": {"answer_failed": 1},
+        "row": {"answer_failed": 1},
+    }
+    assert all(end.held is None for end in ended.values())
+    assert server.calls == 2 * 49 + 2 * 2 * 3
