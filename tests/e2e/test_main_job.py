@@ -59,6 +59,7 @@ def test_init_run_verify_board_compare(job: Path) -> None:
     assert len(list((job / ".ragassay" / "runs").iterdir())) == 9
     key = str(job / ".ragassay" / "keys" / "run.pub.json")
     assert "9 of 9 runs verified" in _ragassay(job, "verify", ".ragassay/runs", "--key", key).stdout
+    assert "9 of 9 runs verified" in _ragassay(job, "verify", ".").stdout
     report = json.loads(_ragassay(job, "verify", ".ragassay/runs", "--json", "--strict", code=1).stdout)
     assert not report["ok"]
     board = json.loads(_ragassay(job, "board", "--json").stdout)

@@ -25,7 +25,8 @@ from ragassay.verify import CODES, Policy, Report, severity, verify
 def command(ctx: click.Context, paths: tuple[Path, ...], key: Path | None, strict: bool, as_json: bool) -> None:
     """Check runs: signature, digests, and every number recomputed.
 
-    PATH is a run folder, or a folder of run folders such as .ragassay/runs. Exit code 1 when any run is refused.
+    PATH is a run folder, a folder of run folders such as .ragassay/runs, or the folder of a board. Exit code 1 when any
+    run is refused.
     """
     policy = Policy(key=load_public_key(key) if key else None)
     reports = sorted(((folder, _report(folder, policy)) for folder in _folders(paths)), key=_place)
@@ -59,7 +60,8 @@ def _folders(paths: Iterable[Path]) -> list[Path]:
         if is_run_folder(path):
             found.append(path)
             continue
-        inside = sorted(child for child in path.iterdir() if child.is_dir() and not child.name.startswith("."))
+        runs = next((runs for runs in (path / ".ragassay" / "runs", path / "runs") if runs.is_dir()), path)
+        inside = sorted(child for child in runs.iterdir() if child.is_dir() and not child.name.startswith("."))
         if not inside:
             raise InputError(f"{path} holds no run; `ragassay run` writes runs to .ragassay/runs")
         found.extend(inside)
