@@ -71,7 +71,8 @@ def test_every_number_is_finite_or_absent(
     assert found.wins + found.ties + found.losses == found.n == len(found.differences)
     assert found.interval is None or found.interval.low <= (found.difference or 0) <= found.interval.high
     assert (found.interval is None) <= (found.interval_note is not None)
-    assert share.established == (share.share is not None) == (share.note is None)
+    assert share.established == (share.share is not None)
+    assert (share.low is None) == (share.high is None) == (share.note is not None)
     if interval is not None and interval.low is not None and interval.high is not None:
         assert 0 <= interval.low <= interval.mean <= interval.high <= 1
         assert interval.high - interval.low > 0
