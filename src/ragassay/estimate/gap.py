@@ -12,7 +12,7 @@ from ragassay.estimate.signflip import BLOCK_CELLS, DRAWS
 from ragassay.estimate.units import NOTHING, Floats, Units
 
 TAIL = 0.025
-NO_SPREAD = "no interval: the share is the same in every draw, so these questions say nothing of its spread"
+NO_SPREAD = "no interval: both bounds are the same number, so these questions say nothing of the share's spread"
 
 
 def gap_share(
@@ -28,8 +28,8 @@ def gap_share(
 
     Percentile bootstrap over questions (over documents where they are shared). Bounds are order statistics: of
     9,999 draws the 250th from either end. Absent unless the lower bound of oracle - control is above 0; at most 249
-    draws then have no gap, and they fall outside both bounds. Without bounds, and with a note, where every draw gives
-    the same share: a bootstrap that cannot vary does not mean certainty.
+    draws then have no gap, and they fall outside both bounds. Without bounds, and with a note, where both would be
+    the same number: a bootstrap that cannot vary does not mean certainty.
     """
     means = [r.means() for r in (row, control, oracle)]
     common = sorted(q for q in set(means[0]) & set(means[1]) & set(means[2]) if all(m[q] is not None for m in means))
@@ -48,7 +48,7 @@ def gap_share(
         note = "gap not established: the lower bound of oracle - control is not above 0"
         return _absent(gap, gap_low, len(common), seed, draws, note)
     shares = _shares(sums)
-    spread = bool(shares[-1] - shares[0] > NOTHING)
+    spread = bool(shares[draws - rank] - shares[rank - 1] > NOTHING)
     return GapShare(
         share=settle(float(lead.mean()) / gap),
         low=settle(float(shares[rank - 1])) if spread else None,

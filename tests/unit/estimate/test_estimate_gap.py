@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from ragassay.estimate import RowScores, gap_share
+from ragassay.estimate.gap import NO_SPREAD
 
 
 def row(name: str, scores: Sequence[int | None]) -> RowScores:
@@ -136,3 +137,11 @@ def test_draws_without_a_gap_stand_at_the_end_their_lead_points_to() -> None:
     found = gap_share(row("r", [0] * 40), row("none", [50] * 40), oracle, seed=1)
     assert found.share == pytest.approx(-0.5 / (1.4 / 40))
     assert found.low == pytest.approx(-100)
+
+
+def test_a_row_like_the_oracle_is_not_certain_even_where_some_draws_have_no_gap() -> None:
+    """Right on the oracle's 5 of 36 questions: the share is 1, and its bounds, which coincide, are not printed."""
+    control, oracle = row("none", [0] * 36), row("oracle", [100] * 5 + [0] * 31)
+    share = gap_share(row("same", [100] * 5 + [0] * 31), control, oracle, seed=1)
+    assert (share.share, share.low, share.high) == (1.0, None, None)
+    assert share.note == NO_SPREAD
