@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
 import re
 import shutil
@@ -40,8 +41,6 @@ def test_each_verb_has_its_page_and_its_file() -> None:
 @pytest.mark.parametrize("verb", VERBS)
 def test_each_option_stands_on_the_page_of_its_verb(verb: str) -> None:
     """Every option of a verb and of its sub-verbs is named on its page."""
-    import importlib
-
     import click
 
     command: click.Command = importlib.import_module(f"ragassay.cli.{verb}").command
@@ -178,3 +177,14 @@ def test_a_wheel_holds_the_bundled_board_and_nothing_of_a_workspace(tmp_path: Pa
     }
     assert sum(name.endswith(".md") for name in bundled) > 24
     assert not [name for name in names if ".pem" in name or ".ragassay" in name]
+
+
+def test_a_library_that_the_system_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plugin whose package is there and cannot be linked says which library is missing and how to get it."""
+
+    def refuse(name: str) -> None:
+        raise ImportError("libgomp.so.1: cannot open shared object file: No such file or directory")
+
+    monkeypatch.setattr(importlib, "import_module", refuse)
+    with pytest.raises(errors.PluginError, match="libgomp1"):
+        plugins.load("models", "llamacpp")

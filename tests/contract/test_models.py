@@ -52,7 +52,7 @@ class TestLlamaCpp(ModelContract):
 
     def make_model(self) -> Model:
         """Return SmolLM2 with a small context."""
-        pytest.importorskip("xllamacpp", reason="needs the extra ragassay[llamacpp]")
+        pytest.importorskip("xllamacpp", reason="needs the extra ragassay[llamacpp] and libgomp", exc_type=ImportError)
         try:
             path: Path = weights.require("smollm2-135m", weights.default_cache())
         except PluginError as error:

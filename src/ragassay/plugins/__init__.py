@@ -69,9 +69,12 @@ def _imported(module: str, seam: Seam, kind: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        missing = (error.name or "").partition(".")[0]
-        extra = _EXTRA_OF.get(missing, "run")
-        raise PluginError(
-            f"the {seam[:-1]} {kind!r} cannot be imported ({error}); "
-            f"if {missing or 'a package'!r} is missing: pip install 'ragassay[{extra}]'"
-        ) from error
+        raise PluginError(f"the {seam[:-1]} {kind!r} cannot be imported ({error}); {_remedy(error)}") from error
+
+
+def _remedy(error: ImportError) -> str:
+    """Say what to install: the extra of a package that is not there, or the system's library that one needs."""
+    missing = (error.name or "").partition(".")[0]
+    if isinstance(error, ModuleNotFoundError) and missing:
+        return f"if {missing!r} is missing: pip install 'ragassay[{_EXTRA_OF.get(missing, 'run')}]'"
+    return "install the system library that it names (on Debian, libgomp.so.1 comes with: apt-get install libgomp1)"

@@ -14,7 +14,7 @@ from ragassay.errors import InputError, ModelError, PluginError
 from ragassay.plugins import weights
 from ragassay.records import Delivered, Message
 
-pytest.importorskip("xllamacpp", reason="needs the extra ragassay[llamacpp]")
+pytest.importorskip("xllamacpp", reason="needs the extra ragassay[llamacpp] and libgomp", exc_type=ImportError)
 
 from ragassay.plugins.models.llamacpp import LlamaCpp
 

@@ -13,7 +13,7 @@ from ragassay.run.build import make_model
 
 def test_a_local_model_looks_for_its_weights_in_the_given_cache(tmp_path: Path) -> None:
     """Absent weights are reported with the path in that folder and the command that fetches them."""
-    pytest.importorskip("xllamacpp", reason="needs the extra llamacpp")
+    pytest.importorskip("xllamacpp", reason="needs the extra llamacpp and libgomp", exc_type=ImportError)
     table = ModelTable(
         kind="llamacpp",
         id="smollm2-135m",
