@@ -90,7 +90,9 @@ def test_any_member_replaced_and_signed_again(place: str, data: st.DataObject) -
             files = seal_run(run, public_signer())
     except canon.NotCanonical:
         return
-    report_codes(files)
+    codes = report_codes(files)
+    assert codes
+    assert codes <= set(CODES)
 
 
 @pytest.mark.parametrize("deep", [b"[" * 100_000, b'{"a":' * 100_000, b'{"a":' * 60 + b"1" + b"}" * 60])

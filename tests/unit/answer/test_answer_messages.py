@@ -66,7 +66,9 @@ def test_every_text_arrives_verbatim_and_in_order(question: str, texts: list[str
     whole = "\x00".join(m.content for m in build_messages(question, delivered(*texts), template))
     at = 0
     for text in [*texts, question]:
-        at = whole.index(text, at) + len(text)
+        found = whole.find(text, at)
+        assert found >= 0
+        at = found + len(text)
 
 
 def test_templates_have_distinct_digests() -> None:

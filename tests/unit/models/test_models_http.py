@@ -285,14 +285,15 @@ def test_one_client_serves_two_event_loops() -> None:
     """A client made outside any loop can be used in one loop after another."""
     client: list[HttpClient] = []
 
-    async def run(base_url: str | None = None) -> None:
+    async def run() -> tuple[int, int]:
         async with ChatServer(echo) as server:
             if not client:
                 client.append(HttpClient(server.base_url))
             client[0].base_url = server.base_url
-            await client[0].post_json("/chat/completions", BODY)
+            reply = await client[0].post_json("/chat/completions", BODY)
             await client[0].close()
             await client[0].close()
+            return server.calls, len(reply.body["choices"])
 
-    asyncio.run(run())
-    asyncio.run(run())
+    assert asyncio.run(run()) == (1, 1)
+    assert asyncio.run(run()) == (1, 1)
