@@ -239,9 +239,9 @@ def test_an_announcement_that_cannot_be_looked_up_is_none() -> None:
 
 def test_a_later_file_is_named_as_not_checked() -> None:
     """A proof of the log, which this version cannot read, is no failure and is said to be unchecked."""
-    report = check({**signed_run(), "run.proof": b"x"})
+    report = check({**signed_run(), "run.tlog-proof": b"x"})
     assert report.ok()
-    assert "run.proof" in [item.check for item in report.not_made]
+    assert "run.tlog-proof" in [item.check for item in report.not_made]
 
 
 # --- what a dishonest publisher can sign ------------------------------------------------------------------------

@@ -17,8 +17,13 @@ MAX_BYTES: dict[str, int] = {
 }
 """The files of a run and the most bytes that each may have."""
 
-LATER: frozenset[str] = frozenset({"intent.dsse.json", "intent.proof", "run.proof"})
-"""Names that the transparency log will add beside a run; none of them is read yet."""
+INTENT = "intent.dsse.json"
+INTENT_PROOF = "intent.tlog-proof"
+RUN_PROOF = "run.tlog-proof"
+REGISTRY = "ragassay-keys.json"
+
+BESIDE: dict[str, int] = {INTENT: 1 << 20, INTENT_PROOF: 1 << 16, RUN_PROOF: 1 << 16, REGISTRY: 1 << 20}
+"""What may stand beside the files of a run, and its most bytes: announcement, proofs of inclusion, key registry."""
 
 MAX_MEMBERS = 32
 MAX_ROWS = 1_000_000

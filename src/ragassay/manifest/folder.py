@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from ragassay.errors import InputError, VerifyError
-from ragassay.manifest.files import LATER, MAX_BYTES, MAX_MEMBERS
+from ragassay.manifest.files import BESIDE, MAX_BYTES, MAX_MEMBERS
 
 
 class RunFiles(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,9 +53,9 @@ def _read(path: Path) -> bytes:
         raise VerifyError(f"{name} is a link; a run holds files only", code="BUNDLE_LINK")
     if not path.is_file():
         raise VerifyError(f"{name} is no plain file; a run holds files only", code="BUNDLE_NAME")
-    if path.name not in MAX_BYTES and path.name not in LATER:
+    cap = MAX_BYTES.get(path.name, BESIDE.get(path.name))
+    if cap is None:
         return b""  # refused by its name: its bytes are not needed
-    cap = MAX_BYTES.get(path.name, 1 << 20)
     try:
         with path.open("rb") as file:
             data = file.read(cap + 1)

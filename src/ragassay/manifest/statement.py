@@ -1,4 +1,4 @@
-"""The signed statement of one run: its predicate, field by field, and the whole run as one value."""
+"""The signed statements: a run, its announcement, its voiding; field by field, and a whole run as one value."""
 
 from __future__ import annotations
 
@@ -6,13 +6,19 @@ from typing import Literal
 
 import msgspec
 
-from ragassay.records import JSON, Benchmark, Config, Counts, OutputRow, Record, Score, TelemetryRow
+from ragassay.records import Benchmark, Config, Counts, OutputRow, Record, Score, TelemetryRow
 
 PREDICATE_BASE = "https://ragassay.dev/attestation"
 RUN_KIND = f"{PREDICATE_BASE}/benchmark-run/"
 RUN_TYPE = f"{RUN_KIND}v0.1"
+INTENT_KIND = f"{PREDICATE_BASE}/run-intent/"
+INTENT_TYPE = f"{INTENT_KIND}v0.1"
+VOID_KIND = f"{PREDICATE_BASE}/run-void/"
+VOID_TYPE = f"{VOID_KIND}v0.1"
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
+AGGREGATION = "lower-median-of-five-most-recent/1"
+"""How a row's number follows from its runs, as every announcement says."""
 
 
 class Digest(Record, frozen=True):
@@ -120,6 +126,14 @@ class SignerRef(Record, frozen=True):
     registry_version: int | None = None
 
 
+class IntentRef(Record, frozen=True):
+    """The announcement of a run: the log's origin, the entry's index in it, and the SHA-256 of its envelope's bytes."""
+
+    log: str
+    index: int
+    digest: Digest
+
+
 class RunPredicate(Record, frozen=True):
     """What a run claims.
 
@@ -131,7 +145,7 @@ class RunPredicate(Record, frozen=True):
     row: RowRef
     pass_: PassRef = msgspec.field(name="pass")
     provenance: RunProvenance
-    intent: JSON | None
+    intent: IntentRef | None
     benchmark: BenchmarkRef
     config: DigestOf | None
     telemetry: DigestOf | None
@@ -147,8 +161,48 @@ class RunPredicate(Record, frozen=True):
     signer: SignerRef
 
 
+class IntentPredicate(Record, frozen=True):
+    """What is announced before the first answer of a row: what will be measured, and every pass that is planned.
+
+    `runs` holds the id of the run of pass k at k - 1. `created` is in Unix seconds, as the signer claims.
+    """
+
+    row: RowRef
+    runs: tuple[str, ...]
+    benchmark: BenchmarkRef
+    config: DigestOf
+    corpus: CorpusRef
+    stack: StackRef
+    model: ModelRef
+    judge: JudgeRef
+    metric: Metric
+    aggregation: str
+    created: int
+    signer: SignerRef
+
+
+class VoidPredicate(Record, frozen=True):
+    """That a planned pass will not be finished (`run` is None), or that a signed run no longer counts, and why.
+
+    `intent` and `run` are SHA-256 over the bytes of the envelopes; at least one of them is given. `created` is in Unix
+    seconds, as the signer claims.
+    """
+
+    run_id: str
+    pass_: PassRef = msgspec.field(name="pass")
+    intent: Digest | None
+    run: Digest | None
+    reason: str
+    created: int
+    signer: SignerRef
+
+
 class Subject(Record, frozen=True):
-    """The one artifact of a statement: `outputs.jsonl`."""
+    """The one artifact of a statement.
+
+    `outputs.jsonl` of a run, `config.json` of an announcement, the voided `run.dsse.json` or else `intent.dsse.json`
+    of a voiding.
+    """
 
     name: str
     digest: Digest
@@ -161,6 +215,24 @@ class Statement(Record, frozen=True):
     predicate_type: str
     subject: tuple[Subject, ...]
     predicate: RunPredicate
+
+
+class IntentStatement(Record, frozen=True):
+    """An in-toto Statement v1 around an announcement."""
+
+    type_: str = msgspec.field(name="_type")
+    predicate_type: str
+    subject: tuple[Subject, ...]
+    predicate: IntentPredicate
+
+
+class VoidStatement(Record, frozen=True):
+    """An in-toto Statement v1 around a voiding."""
+
+    type_: str = msgspec.field(name="_type")
+    predicate_type: str
+    subject: tuple[Subject, ...]
+    predicate: VoidPredicate
 
 
 class RunDocument(Record, frozen=True):

@@ -10,8 +10,8 @@ from ragassay.errors import VerifyError
 from ragassay.manifest.decode import Outputs, decode_benchmark, decode_config, decode_outputs, decode_telemetry
 from ragassay.manifest.files import (
     BENCHMARK,
+    BESIDE,
     CONFIG,
-    LATER,
     MANIFEST,
     MAX_BYTES,
     MAX_MEMBERS,
@@ -78,7 +78,7 @@ def verify(
 
 def _check_names(files: Mapping[str, bytes], statement: Statement | None, findings: Findings) -> None:
     for name in sorted(files):
-        if name in LATER:
+        if name in BESIDE:
             findings.not_made(name, "this version reads neither log nor intent")
         elif name not in MAX_BYTES:
             findings.add("BUNDLE_NAME", f"{name[:200]!r} is no file of a run")
