@@ -3,6 +3,10 @@
 Listing plugins imports nothing; each built-in is one file under `plugins/`, outside packages use entry points
 (`ragassay.chunkers`, `ragassay.embedders`, `ragassay.stacks`, `ragassay.models`, `ragassay.judges`).
 Every `describe()` returns JSON without fractional numbers (decimal strings instead): it is recorded and hashed.
+
+A class of any seam may declare `deterministic: ClassVar[bool] = True`: what it returns follows from what it describes
+and what it is given, to the last bit, on every machine. Whoever declares nothing is not. A run of which every part
+declares it can be re-executed.
 """
 
 from __future__ import annotations

@@ -60,6 +60,11 @@ def load(seam: Seam, kind: str) -> Any:
     raise InputError(f"there is no {seam[:-1]} {kind!r}; known are: {', '.join(names(seam))}")
 
 
+def is_deterministic(seam: Seam, kind: str) -> bool:
+    """Tell whether the plugin of `kind` declares that it gives the same on every machine; raises what `load` does."""
+    return getattr(load(seam, kind), "deterministic", False) is True
+
+
 def _outside(seam: Seam) -> list[EntryPoint]:
     assert seam in get_args(Seam)
     return list(entry_points(group=f"ragassay.{seam}"))

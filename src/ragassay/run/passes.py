@@ -6,6 +6,7 @@ import asyncio
 import random
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
 
 import msgspec
 
@@ -26,7 +27,7 @@ from ragassay.records import (
     Verdict,
 )
 from ragassay.retrieve import search
-from ragassay.run.journal import Entry, Journal
+from ragassay.run.journal import Entry
 from ragassay.run.limits import Endpoint, Meter, metering
 from ragassay.run.pipeline import Steps, Unjudged, assay
 from ragassay.run.search_threads import SearchThreads
@@ -60,11 +61,19 @@ class Fixed(msgspec.Struct, frozen=True, kw_only=True):
     stack_timeout_s: float
 
 
+class Keeper(Protocol):
+    """Where a pass leaves what came of each step: a journal, or nowhere where nothing is to be continued."""
+
+    def append(self, entry: Entry) -> None:
+        """Take one record."""
+        ...
+
+
 class PassRun:
     """One pass of one row: asks a question, journals what came of each step before the next, remembers the rest."""
 
     def __init__(
-        self, row: Row, k: int, run_id: str, fixed: Fixed, journal: Journal, states: dict[str, ItemState]
+        self, row: Row, k: int, run_id: str, fixed: Fixed, journal: Keeper, states: dict[str, ItemState]
     ) -> None:
         self.row = row
         self.k = k

@@ -6,6 +6,7 @@ It reads literals and not meaning; it is deterministic, free, and anyone can rep
 from __future__ import annotations
 
 import json
+from typing import ClassVar
 
 from ragassay.fold import LITERAL
 from ragassay.literals import judge_claim, judgeable
@@ -21,6 +22,7 @@ class LiteralJudge:
     id = "literal/1"
     attempts = 1
     needs_literals = True
+    deterministic: ClassVar[bool] = True
 
     async def grade(self, item: JudgeItem) -> RawVerdict:
         """Return the verdict as a reply of profile 2; for claims without literals a text that is no verdict."""

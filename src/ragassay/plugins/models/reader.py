@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from ragassay import canon
 from ragassay.errors import InputError, ModelError
@@ -35,6 +35,8 @@ def read(question: str, chunks: Sequence[str]) -> str:
 
 class Reader:
     """`reader/1` as a model: chunks from the system messages, the question from the last user message."""
+
+    deterministic: ClassVar[bool] = True
 
     def __init__(self, id: str = ID, *, params: Mapping[str, Any] | None = None) -> None:
         if id != ID:

@@ -27,6 +27,7 @@ class BM25:
 
     owns_corpus: ClassVar[bool] = False
     default_parts: ClassVar[Mapping[str, JSON]] = {}
+    deterministic: ClassVar[bool] = True
 
     def __init__(self, **params: Any) -> None:
         read = Parameters("bm25", params)

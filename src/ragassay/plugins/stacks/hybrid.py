@@ -21,6 +21,8 @@ class Hybrid:
 
     owns_corpus: ClassVar[bool] = False
     default_parts: ClassVar[Mapping[str, JSON]] = {}
+    deterministic: ClassVar[bool] = True
+    """Where every stack in it is: each part speaks for itself."""
 
     def __init__(self, **params: Any) -> None:
         read = Parameters("hybrid", params)

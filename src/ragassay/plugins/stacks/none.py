@@ -15,6 +15,7 @@ class NoRetrieval:
 
     owns_corpus: ClassVar[bool] = False
     default_parts: ClassVar[Mapping[str, JSON]] = {}
+    deterministic: ClassVar[bool] = True
     control: ClassVar[bool] = True
     """True for the control alone: the runner records its retrieval as `off`, not as `empty`."""
 

@@ -19,6 +19,7 @@ class Oracle:
 
     owns_corpus: ClassVar[bool] = False
     default_parts: ClassVar[Mapping[str, JSON]] = {}
+    deterministic: ClassVar[bool] = True
     ignores_top_k: ClassVar[bool] = True
     """True for the oracle alone: evidence that chunking split is delivered whole."""
 
