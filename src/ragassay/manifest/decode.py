@@ -12,17 +12,19 @@ from ragassay import canon
 from ragassay.errors import VerifyError
 from ragassay.manifest import dsse
 from ragassay.manifest.encoding import ContentDigest, decode_line, encode_free, split_lines
-from ragassay.manifest.files import BENCHMARK, CONFIG, MANIFEST, MAX_BYTES, MAX_ROWS, OUTPUTS, TELEMETRY
+from ragassay.manifest.files import BENCHMARK, CONFIG, FOREIGN, MANIFEST, MAX_BYTES, MAX_ROWS, OUTPUTS, TELEMETRY
+from ragassay.manifest.foreign import Unreadable, foreign_benchmark
 from ragassay.manifest.sense import benchmark_problem, measure_problem
 from ragassay.manifest.statement import (
     PAYLOAD_TYPE,
     RUN_KIND,
     RUN_TYPE,
     STATEMENT_TYPE,
+    BenchmarkRef,
     RunDocument,
     Statement,
 )
-from ragassay.records import Benchmark, Config, OutputRow, Record, TelemetryRow
+from ragassay.records import Benchmark, Config, OutputRow, Question, Record, TelemetryRow
 
 R = TypeVar("R", bound=Record)
 
@@ -165,6 +167,20 @@ def _decode_benchmark(data: bytes) -> Benchmark:
         raise canon.NotCanonical(str(error)) from error
 
 
+def question_file(ref: BenchmarkRef) -> str:
+    """Return the name of the file that holds a run's questions.
+
+    A manifest gives a foreign set one digest twice, that of its bytes; our form has another for its published form.
+    """
+    return FOREIGN if ref.item_set == ref.digest else BENCHMARK
+
+
+def decode_foreign(data: bytes, ref: BenchmarkRef) -> Benchmark:
+    """Read `benchmark.foreign`; raises `Unreadable` where its items stay unknown, and BUNDLE_TOO_LARGE."""
+    check_size(FOREIGN, data)
+    return foreign_benchmark(data, name=ref.id, version=ref.version)
+
+
 def check_size(name: str, data: bytes) -> None:
     """Raise BUNDLE_TOO_LARGE where a file has more bytes than its kind may."""
     if len(data) > MAX_BYTES[name]:
@@ -178,13 +194,27 @@ def decode_run(files: Mapping[str, bytes]) -> RunDocument:
     """
     envelope = dsse.decode_envelope(_file(files, MANIFEST))
     predicate = decode_statement(envelope.payload_type, dsse.decode_base64(envelope.payload)).predicate
+    outputs = decode_outputs(_file(files, OUTPUTS)).rows
     return RunDocument(
         predicate=predicate,
         config=decode_config(_file(files, CONFIG)).config if predicate.config else None,
-        benchmark=decode_benchmark(_file(files, BENCHMARK)),
-        outputs=decode_outputs(_file(files, OUTPUTS)).rows,
+        benchmark=_questions(files, predicate.benchmark, outputs),
+        outputs=outputs,
         telemetry=decode_telemetry(_file(files, TELEMETRY)) if predicate.telemetry else (),
     )
+
+
+def _questions(files: Mapping[str, bytes], ref: BenchmarkRef, rows: tuple[OutputRow, ...]) -> Benchmark:
+    """Return the question set, or the questions as the rows have them where a foreign set cannot be read."""
+    name = question_file(ref)
+    data = _file(files, name)
+    if name == BENCHMARK:
+        return decode_benchmark(data)
+    try:
+        return decode_foreign(data, ref)
+    except Unreadable:
+        asked = tuple(Question(id=row.id, input=row.question, target="", claims=()) for row in rows)
+        return Benchmark(name=ref.id, version=ref.version, questions=asked)
 
 
 def _file(files: Mapping[str, bytes], name: str) -> bytes:

@@ -7,6 +7,8 @@ OUTPUTS = "outputs.jsonl"
 TELEMETRY = "telemetry.jsonl"
 CONFIG = "config.json"
 BENCHMARK = "benchmark.json"
+FOREIGN = "benchmark.foreign"
+"""An item set as somebody else published it, byte for byte, in the place of `benchmark.json`."""
 
 MAX_BYTES: dict[str, int] = {
     MANIFEST: 1 << 20,
@@ -14,8 +16,9 @@ MAX_BYTES: dict[str, int] = {
     TELEMETRY: 512 << 20,
     CONFIG: 4 << 20,
     BENCHMARK: 128 << 20,
+    FOREIGN: 64 << 20,
 }
-"""The files of a run and the most bytes that each may have."""
+"""The files of a run and the most bytes that each may have; of the last two a run holds one."""
 
 INTENT = "intent.dsse.json"
 INTENT_PROOF = "intent.tlog-proof"

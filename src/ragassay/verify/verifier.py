@@ -7,11 +7,19 @@ from typing import TypeVar, get_args
 
 from ragassay import canon
 from ragassay.errors import VerifyError
-from ragassay.manifest.decode import Outputs, decode_benchmark, decode_config, decode_outputs, decode_telemetry
+from ragassay.manifest.decode import (
+    Outputs,
+    decode_benchmark,
+    decode_config,
+    decode_outputs,
+    decode_telemetry,
+    question_file,
+)
 from ragassay.manifest.files import (
     BENCHMARK,
     BESIDE,
     CONFIG,
+    FOREIGN,
     MANIFEST,
     MAX_BYTES,
     MAX_MEMBERS,
@@ -22,6 +30,7 @@ from ragassay.manifest.statement import RunPredicate, Statement
 from ragassay.records import OutputRow, Profile, Score
 from ragassay.score import count, run_score
 from ragassay.verify.delivery import check_delivery
+from ragassay.verify.foreign import check_foreign_set
 from ragassay.verify.items import check_items
 from ragassay.verify.order import check_belonging, check_order, check_telemetry
 from ragassay.verify.policy import Policy
@@ -36,6 +45,7 @@ _DIGEST_CODES = {
     TELEMETRY: "TELEMETRY_DIGEST",
     CONFIG: "CONFIG_DIGEST",
     BENCHMARK: "BENCHMARK_DIGEST",
+    FOREIGN: "BENCHMARK_DIGEST",
 }
 
 
@@ -91,8 +101,8 @@ def _wanted(name: str, statement: Statement) -> str | None:
     predicate = statement.predicate
     if name == OUTPUTS:
         return statement.subject[0].digest.sha256
-    if name == BENCHMARK:
-        return predicate.benchmark.digest.sha256
+    if name in (BENCHMARK, FOREIGN):
+        return predicate.benchmark.digest.sha256 if name == question_file(predicate.benchmark) else None
     ref = {CONFIG: predicate.config, TELEMETRY: predicate.telemetry}.get(name)
     return ref.digest.sha256 if ref else None
 
@@ -102,7 +112,7 @@ def _check_kind(predicate: RunPredicate, findings: Findings) -> None:
     if kind == "stub":
         findings.add("STUB")
     elif kind == "republished":
-        findings.add("REPUBLISHED")
+        findings.add("REPUBLISHED", _computed_by(predicate))
     if predicate.intent is None:
         findings.add("NO_INTENT")
     else:
@@ -111,15 +121,23 @@ def _check_kind(predicate: RunPredicate, findings: Findings) -> None:
     findings.add("UNWITNESSED")
 
 
+def _computed_by(predicate: RunPredicate) -> str:
+    said, evaluator = predicate.provenance, predicate.provenance.evaluator
+    source = f", published at {said.upstream_ref[:200]!r}" if said.upstream_ref is not None else ", without a source"
+    return f"the scores were computed elsewhere (by {evaluator.name[:200]!r}{source}); their verdicts cannot be checked"
+
+
 def _check_run(statement: Statement, files: Mapping[str, bytes], findings: Findings) -> None:
     predicate = statement.predicate
-    for name in (OUTPUTS, TELEMETRY, CONFIG, BENCHMARK):
+    asked = question_file(predicate.benchmark)
+    for name in (OUTPUTS, TELEMETRY, CONFIG, asked):
         _check_digest(name, _wanted(name, statement), files, findings)
-    benchmark = _decode(decode_benchmark, BENCHMARK, files, findings)
     config = _decode(decode_config, CONFIG, files, findings) if predicate.config else None
     telemetry = _decode(decode_telemetry, TELEMETRY, files, findings) if predicate.telemetry else None
     outputs = _decode(decode_outputs, OUTPUTS, files, findings)
-    if benchmark is not None:
+    if asked == FOREIGN:
+        benchmark = check_foreign_set(predicate, files, outputs.rows if outputs else None, findings)
+    elif (benchmark := _decode(decode_benchmark, BENCHMARK, files, findings)) is not None:
         check_benchmark(predicate, benchmark, canon.sha256(files[BENCHMARK]), findings)
     if config is not None:
         check_config(predicate, config, findings)
