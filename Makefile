@@ -21,6 +21,9 @@ $(STAMP): pyproject.toml requirements/dev.txt
 MODEL ?= reader
 LOCAL := $(VENV)/.llamacpp-installed
 
+# Private keys are encrypted, and a demo must run without questions: its passphrase is public, so nobody may trust a key
+# that it makes. Set your own to keep the keys.
+demo: export RAGASSAY_PASSPHRASE ?= demo only: everybody knows this passphrase
 demo: install $(if $(filter smollm2,$(MODEL)),$(LOCAL))
 	$(BIN)/ragassay demo --model $(MODEL)
 
@@ -46,6 +49,7 @@ lint: install
 
 bench: install
 	$(BIN)/python bench/harness.py
+	$(BIN)/python bench/verifying.py
 
 # Needs pip-tools; writes no registry address into the locks.
 LOCK := pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A passphrase for the keys that tests make, a state folder of their own, and no key of whoever runs them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAGASSAY_PASSPHRASE", "tests only: everybody knows this passphrase")
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        for name in ("ROOT_PASSPHRASE", "RUN_KEY", "LOG_KEY", "ROOT_KEY", "WITNESS_KEY"):
+            patch.delenv(f"RAGASSAY_{name}", raising=False)
+        yield
 
 
 @pytest.fixture(scope="session")

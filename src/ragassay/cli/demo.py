@@ -20,7 +20,7 @@ WORKSPACES = {"reader": Path(".ragassay"), "smollm2": Path(".ragassay/smollm2")}
 @click.option("--site", type=click.Path(path_type=Path), default="site", show_default=True)
 def command(model: str, workspace: Path | None, site: Path) -> int:
     """Run the bundled board of real documentation: no key, no server; then verify every run that it made."""
-    from ragassay.cli.init import ensure_key
+    from ragassay.cli.key_making import ensure_key
     from ragassay.cli.models import weights_cache
     from ragassay.cli.run import execute, finish
     from ragassay.cli.verify import verify_paths
@@ -31,11 +31,12 @@ def command(model: str, workspace: Path | None, site: Path) -> int:
     board = load_board(bundled() / BOARDS[model])
     space = Workspace(workspace or WORKSPACES[model])
     space.prepare()
-    ensure_key(space.keys)
+    key = ensure_key(space.keys, "run")
+    ensure_key(space.keys, "log")
     subset = 12 if model == "smollm2" else None
     executed = execute(board, space, Options(subset=subset, weights_cache=weights_cache()))
     signed = [space.runs / end.run_id for end in executed.ended if end.held is None]
-    refused = verify_paths(signed, key=space.keys / "run.pub.json")
+    refused = verify_paths(signed, key=key.public)
     click.echo()
     return finish(board, space, site, executed, quiet=False) or refused
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from ragassay.errors import InputError
-from ragassay.manifest import complete_key, generate_key, list_keys, load_run_key, store_key
 
 EMBEDDER = "minilm-l6-v2-int8"
 
@@ -45,20 +44,23 @@ def command(docs: Path | None, questions: Path | None, name: str | None, force: 
     )
     space = Workspace(Path(".ragassay"))
     space.prepare()
-    fingerprint = ensure_key(space.keys)
+    about_keys = _make_keys(space.keys)
     write_bytes(target, starter_board(starter).encode("utf-8"))
     click.echo(f"documentation: {docs}\nquestions:     {questions} ({len(benchmark.questions)})")
-    click.echo(f"run key:       {fingerprint}")
+    click.echo(about_keys)
     click.echo("wrote board.toml; look at it, then type: ragassay run")
     if not starter.literal:
         click.echo("its judge is a language model: set its address and model, and export JUDGE_KEY first")
     return 0
 
 
-def ensure_key(folder: Path) -> str:
-    """Return the fingerprint of the key that signs runs here, made now if there is none."""
-    if not list_keys(folder):
-        store_key(generate_key(), folder)
-    signer = load_run_key(folder)
-    complete_key(signer, folder)
-    return signer.kid
+def _make_keys(folder: Path) -> str:
+    """Make the run key and the log key where there is none, and return the line about them."""
+    from ragassay.cli.key_making import ensure_key, has_key
+    from ragassay.cli.passphrase import PASSPHRASE, has_passphrase
+
+    if not has_passphrase() and not all(has_key(folder, kind) for kind in ("run", "log")):
+        return f"run key:       not made yet; set {PASSPHRASE} and type: ragassay keys init"
+    key = ensure_key(folder, "run")
+    ensure_key(folder, "log")
+    return f"run key:       {key.kid}"

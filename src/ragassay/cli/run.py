@@ -17,8 +17,9 @@ import click
 
 from ragassay.cli.board import Places, build_and_write, print_board
 from ragassay.cli.models import weights_cache
+from ragassay.cli.passphrase import run_signer
 from ragassay.errors import InputError, legible
-from ragassay.manifest import Signer, load_run_key
+from ragassay.manifest import Signer
 from ragassay.records import Secret, to_json
 from ragassay.run.board_file import BoardFile, load_board
 from ragassay.run.board_run import Ended, Options, Prepared, build_rows, plan_passes, prepare, run_passes
@@ -84,7 +85,7 @@ def execute(board: BoardFile, space: Workspace, options: Options) -> Executed:
     """Run the board and return how each pass ended; the caller prints the board."""
     from ragassay.cli.progress import Building, shown
 
-    signer = load_run_key(space.keys)
+    signer = run_signer(space.keys)
     keys = read_keys(board)
     building = Building()
     prepared = prepare(board, space, keys, options, building)

@@ -5,16 +5,8 @@ from ragassay.manifest.decode import decode_run
 from ragassay.manifest.encoding import content_digest, encode_rows
 from ragassay.manifest.files import BENCHMARK, CONFIG, MANIFEST, OUTPUTS, TELEMETRY
 from ragassay.manifest.folder import RunFiles, is_run_folder, read_run
-from ragassay.manifest.keyfile import (
-    KeyEntry,
-    complete_key,
-    generate_key,
-    list_keys,
-    load_key,
-    load_public_key,
-    load_run_key,
-    store_key,
-)
+from ragassay.manifest.keyfile import complete_key, generate_key, load_key, load_public_key, store_key
+from ragassay.manifest.keyfolder import KeyEntry, list_keys, load_run_key
 from ragassay.manifest.rows import output_row, telemetry_row
 from ragassay.manifest.sign import PublicKey, Signer, thumbprint
 from ragassay.manifest.statement import RunDocument, RunPredicate

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from typing import NoReturn
+from collections.abc import Callable
+from typing import Literal, NoReturn, TypeAlias, get_args
 
 import msgspec
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
@@ -14,6 +15,17 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from ragassay import canon
 from ragassay.errors import InputError
 from ragassay.manifest.statement import SignerRef
+from ragassay.records import Secret
+
+KeyKind: TypeAlias = Literal["run", "log", "root", "witness"]
+"""What a key is for: it signs runs, a log's checkpoints, a key registry, or what it saw of another's log."""
+
+KINDS: tuple[KeyKind, ...] = get_args(KeyKind)
+
+Unlock: TypeAlias = Callable[[str], Secret | None]
+"""Gives the passphrase of the key of that name, or None; called for an encrypted key only."""
+
+MAX_PASSPHRASE_BYTES = 1000
 
 FIELD_PRIME = 2**255 - 19
 
@@ -57,11 +69,16 @@ def thumbprint(x: bytes) -> str:
     return encode_x(hashlib.sha256(canon.canonical(members)).digest())
 
 
+class WrongPassphrase(InputError):
+    """A private key does not open with the passphrase that was given."""
+
+
 class PublicKey(msgspec.Struct, frozen=True, kw_only=True):
-    """A public key that is not weak, with the name its file gives it."""
+    """A public key that is not weak, with the name and, where known, the kind that its file gives it."""
 
     x: bytes
     name: str
+    kind: KeyKind | None = None
 
     @property
     def kid(self) -> str:
@@ -69,8 +86,10 @@ class PublicKey(msgspec.Struct, frozen=True, kw_only=True):
         return thumbprint(self.x)
 
     def jwk(self) -> bytes:
-        """Return the public key file: a JSON Web Key with `kid` and `name`, one canonical line."""
+        """Return the public key file: a JSON Web Key with `kid`, `name` and `kind` where known, one canonical line."""
         members = {"crv": "Ed25519", "kid": self.kid, "kty": "OKP", "name": self.name, "x": encode_x(self.x)}
+        if self.kind is not None:
+            members["kind"] = self.kind
         return canon.canonical(members) + b"\n"
 
 
@@ -115,7 +134,23 @@ def _from_jwk(data: bytes, name: str) -> PublicKey:
     if given is not None and given != thumbprint(x):
         raise InputError(f"{name} names the fingerprint {given!r}, but its key has {thumbprint(x)!r}")
     own = value.get("name")
-    return PublicKey(x=x, name=own if isinstance(own, str) else name)
+    kind = next((kind for kind in KINDS if kind == value.get("kind")), None)
+    return PublicKey(x=x, name=own if isinstance(own, str) else name, kind=kind)
+
+
+def is_encrypted(pem: bytes) -> bool:
+    """Tell whether a PEM file holds a private key that needs a passphrase."""
+    return any(line.startswith((b"-----BEGIN ENCRYPTED", b"Proc-Type: 4,ENCRYPTED")) for line in pem.splitlines())
+
+
+def passphrase_bytes(passphrase: Secret) -> bytes:
+    """Return the bytes of a passphrase; raises `InputError` for an empty or oversized one."""
+    data = passphrase.reveal().encode("utf-8", "surrogateescape")
+    if not data:
+        raise InputError("the passphrase is empty; take one that nobody guesses, of six random words or more")
+    if len(data) > MAX_PASSPHRASE_BYTES:
+        raise InputError(f"the passphrase has more than {MAX_PASSPHRASE_BYTES} bytes; take a shorter one")
+    return data
 
 
 class Signer:
@@ -141,12 +176,25 @@ class Signer:
         return cls(Ed25519PrivateKey.from_private_bytes(seed), name)
 
     @classmethod
-    def from_pem(cls, data: bytes, name: str) -> Signer:
-        """Read an unencrypted PKCS #8 PEM file; raises `InputError` without quoting any of it."""
+    def from_pem(cls, data: bytes, name: str, unlock: Unlock | None = None) -> Signer:
+        """Read a PKCS #8 PEM file, encrypted or not; raises `InputError` without quoting any of it.
+
+        `unlock` is asked for the passphrase where the key is encrypted; a wrong one raises `WrongPassphrase`.
+        """
+        password: bytes | None = None
+        if is_encrypted(data):
+            passphrase = unlock(name) if unlock else None
+            if passphrase is None:
+                raise InputError(f"the key {name} is encrypted and no passphrase was given")
+            password = passphrase_bytes(passphrase)
         try:
-            key = serialization.load_pem_private_key(data, password=None)
+            key = serialization.load_pem_private_key(data, password)
         except (ValueError, TypeError, UnsupportedAlgorithm):
-            raise InputError(f"the key {name} is no unencrypted PEM private key; restore it or make another") from None
+            if password is not None:
+                raise WrongPassphrase(
+                    f"the key {name} does not open: the passphrase is wrong, or the file is damaged; it was not changed"
+                ) from None
+            raise InputError(f"the key {name} is no PEM private key; restore it or make another") from None
         if not isinstance(key, Ed25519PrivateKey):
             raise InputError(f"the key {name} is of another kind; runs are signed with Ed25519")
         return cls(key, name)
@@ -161,18 +209,20 @@ class Signer:
         """The public half."""
         return PublicKey(x=self.x, name=self.name)
 
-    def ref(self) -> SignerRef:
-        """Return what a manifest says of its signer."""
-        return SignerRef(kid=self.kid, x=encode_x(self.x), name=self.name)
+    def ref(self, registry_version: int | None = None) -> SignerRef:
+        """Return what a manifest says of its signer; the version is that of the key registry it was signed under."""
+        return SignerRef(kid=self.kid, x=encode_x(self.x), name=self.name, registry_version=registry_version)
 
     def sign(self, message: bytes) -> bytes:
         """Return the 64-byte pure Ed25519 signature over `message`."""
         return self._key.sign(message)
 
-    def to_pem(self) -> bytes:
-        """Return the unencrypted PKCS #8 PEM bytes; only a key file may hold them."""
+    def to_pem(self, passphrase: Secret) -> bytes:
+        """Return the PKCS #8 PEM bytes encrypted under `passphrase`; raises `InputError` for an empty one."""
         return self._key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.BestAvailableEncryption(passphrase_bytes(passphrase)),
         )
 
     def __repr__(self) -> str:

@@ -24,6 +24,7 @@ from ragassay.manifest.sign import (
     parse_public_key,
     thumbprint,
 )
+from ragassay.records import Secret
 from ragassay.testing.signed_run import public_signer
 
 RFC_8037_X = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"
@@ -122,7 +123,7 @@ def test_public_key_file_reads_back() -> None:
         (b'{"kty":"OKP","crv":"Ed25519","x":"%b","kid":"other"}' % RFC_8037_X.encode(), "fingerprint"),
         (b'{"kty":"OKP","crv":"Ed25519","x":"%b"}' % (RFC_8037_X[:-1] + "p").encode(), "neither"),
         (b'{"kty":"OKP","crv":"Ed25519","d":"x","x":"y"}', "private key"),
-        (public_signer().to_pem(), "private key"),
+        (public_signer().to_pem(Secret("p")), "private key"),
         (b"-----BEGIN PUBLIC KEY-----\nnothing\n-----END PUBLIC KEY-----\n", "neither"),
         (b"\xff\xfe", "neither"),
     ],

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ragassay.cli import root
-from ragassay.manifest import load_key
+from ragassay.cli.passphrase import signer_named
 from ragassay.site.safe import one_line
 from ragassay.testing.signed_run import OpenedRun, public_signer, resigned, signed_run
 
@@ -160,7 +160,7 @@ def test_keys_init_makes_one_key_once(tmp_path: Path) -> None:
     first = run("keys", "init", "--dir", folder)
     second = run("keys", "init", "--dir", folder)
     assert first.exit_code == second.exit_code == 0
-    kid = load_key(folder / "run.pem").kid
+    kid = signer_named(folder, "run").kid
     assert kid in first.output
     assert kid in second.output
     assert "there is already" in second.output
@@ -175,16 +175,16 @@ def test_keys_list_names_every_key(tmp_path: Path) -> None:
     run("keys", "init", "--dir", folder, "--name", "prod-1")
     run("keys", "init", "--dir", folder, "--name", "prod-2")
     listed = json.loads(run("keys", "list", "--dir", folder, "--json").output)
-    assert [entry["name"] for entry in listed] == ["prod-1", "prod-2"]
-    assert listed[0]["kid"] == load_key(folder / "prod-1.pem").kid
+    assert [entry["name"] for entry in listed] == ["log", "prod-1", "prod-2"]
+    assert listed[1]["kid"] == signer_named(folder, "prod-1").kid
     made = json.loads(run("keys", "init", "--dir", folder, "--name", "prod-1", "--json").output)
-    assert (made["made"], made["kid"]) == (False, listed[0]["kid"])
+    assert [(one["made"], one["kid"]) for one in made] == [(False, listed[1]["kid"])]
 
 
 def test_a_run_of_a_made_key_verifies_with_its_public_file(tmp_path: Path) -> None:
     """The whole way: make a key, sign with it, verify with the file beside it, and refuse another's."""
     run("keys", "init", "--dir", tmp_path / "keys")
-    signer = load_key(tmp_path / "keys" / "run.pem")
+    signer = signer_named(tmp_path / "keys", "run")
     folder = write(tmp_path / "run", signed_run(signer=signer))
     public = tmp_path / "keys" / "run.pub.json"
     assert run("verify", folder, "--key", public).exit_code == 0
