@@ -7,9 +7,12 @@ from ragassay.manifest.files import BENCHMARK, CONFIG, MANIFEST, OUTPUTS, TELEME
 from ragassay.manifest.folder import RunFiles, is_run_folder, read_run
 from ragassay.manifest.keyfile import complete_key, generate_key, load_key, load_public_key, store_key
 from ragassay.manifest.keyfolder import KeyEntry, list_keys, load_run_key
+from ragassay.manifest.log_folder import LogFolder
+from ragassay.manifest.note import NoteKey, parse_vkey
 from ragassay.manifest.rows import output_row, telemetry_row
 from ragassay.manifest.sign import PublicKey, Signer, thumbprint
 from ragassay.manifest.statement import RunDocument, RunPredicate
+from ragassay.manifest.tiles import LogView, read_log
 
 __all__ = [
     "BENCHMARK",
@@ -18,6 +21,9 @@ __all__ = [
     "OUTPUTS",
     "TELEMETRY",
     "KeyEntry",
+    "LogFolder",
+    "LogView",
+    "NoteKey",
     "PublicKey",
     "RunDocument",
     "RunFiles",
@@ -35,6 +41,8 @@ __all__ = [
     "load_public_key",
     "load_run_key",
     "output_row",
+    "parse_vkey",
+    "read_log",
     "read_run",
     "sign_payload",
     "sign_statement",

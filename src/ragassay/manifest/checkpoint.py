@@ -64,6 +64,11 @@ class SignedCheckpoint(msgspec.Struct, frozen=True):
         """The root of the tree."""
         return self.checkpoint.root
 
+    @property
+    def signatures(self) -> tuple[NoteSignature, ...]:
+        """All signatures that it carries, none of them checked."""
+        return self.note.signatures
+
     def signed_by(self, log: NoteKey) -> bool:
         """Tell whether the log of this key, whose name is the origin, signed the checkpoint."""
         signature = self.note.by(log)
