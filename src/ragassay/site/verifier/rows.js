@@ -1,0 +1,77 @@
+// The lines of a run's two row files, and the digest of their content: ragassay/manifest/encoding.py and rows.py.
+(() => {
+  "use strict";
+
+  const { VerifyError, NotCanonical } = ragassay.errors;
+  const { utf8, hex } = ragassay.bytes;
+  const { canonicalText, loadCanonical } = ragassay.strict;
+  const { convert } = ragassay.shapes;
+  const LINE_FEED = 0x0a;
+
+  /** Throw BUNDLE_TOO_LARGE where a file has more bytes than its kind may. */
+  function checkSize(name, bytes) {
+    const most = ragassay.data.limits.files[name];
+    if (bytes.length > most) {
+      throw new VerifyError(`${name} has ${bytes.length} bytes; ${most} are allowed`, "BUNDLE_TOO_LARGE");
+    }
+  }
+
+  /** Return the lines of a JSON Lines file whose every line ends in a line feed; throws `NotCanonical`. */
+  function splitLines(bytes) {
+    if (bytes.length > 0 && bytes[bytes.length - 1] !== LINE_FEED) {
+      throw new NotCanonical("the last line does not end in a line feed: the file is torn or was cut");
+    }
+    const lines = [];
+    for (let start = 0; start < bytes.length; ) {
+      const end = bytes.indexOf(LINE_FEED, start);
+      if (lines.length === ragassay.data.limits.rows) throw new NotCanonical("more lines than are allowed");
+      lines.push(bytes.subarray(start, end));
+      start = end + 1;
+    }
+    return lines;
+  }
+
+  function readRows(bytes, name, kind, seen) {
+    checkSize(name, bytes);
+    const rows = [];
+    try {
+      for (const line of splitLines(bytes)) {
+        const members = loadCanonical(line, line.length);
+        rows.push(convert(members, kind));
+        seen(members);
+      }
+    } catch (error) {
+      if (!(error instanceof NotCanonical)) throw error;
+      throw new VerifyError(`${name}, line ${rows.length + 1}: ${error.message}`, "ROW_MALFORMED");
+    }
+    return rows;
+  }
+
+  /**
+   * Read `outputs.jsonl` as {rows, content}; throws ROW_MALFORMED naming the first bad line.
+   *
+   * `content` is the SHA-256 over the lines without their members `run` and `pass`, so that two runs of one content
+   * have one digest whoever ran them and as whichever pass.
+   */
+  function decodeOutputs(bytes) {
+    const content = new ragassay.Sha256();
+    const rows = readRows(bytes, "outputs.jsonl", "OutputRow", (members) => {
+      delete members.run;
+      delete members.pass;
+      content.update(utf8(`${canonicalText(members)}\n`));
+    });
+    return { rows, content: hex(content.digest()) };
+  }
+
+  /** Read `telemetry.jsonl`; throws ROW_MALFORMED naming the first bad line. */
+  function decodeTelemetry(bytes) {
+    return readRows(bytes, "telemetry.jsonl", "TelemetryRow", () => {});
+  }
+
+  /** Return the verdict that a row carries, its claims with it, or null. */
+  function verdictOf(row) {
+    return row.verdict === null ? null : { ...row.verdict, claims: row.claims };
+  }
+
+  ragassay.rows = { checkSize, splitLines, decodeOutputs, decodeTelemetry, verdictOf };
+})();
