@@ -17,7 +17,7 @@ import msgspec
 import pytest
 
 from ragassay import errors, plugins, records
-from ragassay.cli import VERBS
+from ragassay.cli import VERBS, module_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "ragassay"
@@ -35,7 +35,7 @@ def _id(path: Path) -> str:
 def test_each_verb_has_its_page_and_its_file() -> None:
     """Every verb of the command line has one file and one reference page, and no page lacks its verb."""
     assert {path.stem for path in (DOCS / "reference" / "verbs").glob("*.md")} == set(VERBS)
-    assert [verb for verb in VERBS if not (SOURCE / "cli" / f"{verb}.py").exists()] == []
+    assert [verb for verb in VERBS if not (SOURCE / "cli" / f"{module_of(verb)}.py").exists()] == []
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -43,7 +43,7 @@ def test_each_option_stands_on_the_page_of_its_verb(verb: str) -> None:
     """Every option of a verb and of its sub-verbs is named on its page."""
     import click
 
-    command: click.Command = importlib.import_module(f"ragassay.cli.{verb}").command
+    command: click.Command = importlib.import_module(f"ragassay.cli.{module_of(verb)}").command
     commands = list(command.commands.values()) if isinstance(command, click.Group) else [command]
     page = (DOCS / "reference" / "verbs" / f"{verb}.md").read_text(encoding="utf-8")
     options = {

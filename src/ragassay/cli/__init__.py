@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import keyword
 import sys
 import traceback
 
@@ -21,9 +22,15 @@ VERBS: dict[str, str] = {
     "board": "Print the board and write it as JSON and as a static site.",
     "compare": "Compare two rows: difference, intervals, p, and the questions that decide it.",
     "verify": "Check runs: signature, digests, and every number recomputed.",
+    "import": "Take in scores that were computed elsewhere, as a run that says so.",
     "keys": "Make and list the keys that sign runs.",
 }
-"""Each verb and its one-line help; `ragassay.cli.<verb>` holds a click command named `command`."""
+"""Each verb and its one-line help; the module of a verb holds a click command named `command`."""
+
+
+def module_of(verb: str) -> str:
+    """Return the name of a verb's module in `ragassay.cli`: the verb's own, with `_` after a word of Python."""
+    return f"{verb}_" if keyword.iskeyword(verb) else verb
 
 
 class _LazyGroup(click.Group):
@@ -33,7 +40,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        command: click.Command = importlib.import_module(f"ragassay.cli.{cmd_name}").command
+        command: click.Command = importlib.import_module(f"ragassay.cli.{module_of(cmd_name)}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -18,12 +18,15 @@ def cause_of(row: OutputRow, question: Question, *, oracle: bool = False) -> Cau
 
     Without a score: unjudged. Fully right: correct. Evidence known and not delivered (the control delivers nothing):
     not retrieved. A contradicted claim: contradicted. Evidence delivered: retrieved, not used. Otherwise unexplained.
-    An `oracle` is given its evidence by construction, also where chunking split it so that no one text holds it.
+    An `oracle` is given its evidence by construction, also where chunking split it so that no one text holds it. A
+    score without a verdict was computed elsewhere: nothing is known of what was delivered.
     """
     if row.score is None:
         return "unjudged"
     if row.score == 100:
         return "correct"
+    if row.verdict is None:
+        return "unexplained"
     found = delivered_ranks(row, question.evidence)
     if (found.state == "missing" and not oracle) or (row.retrieval == "off" and question.evidence):
         return "not_retrieved"

@@ -63,24 +63,34 @@ def _corpus(document: RunDocument) -> str | None:
     return ref.digest.sha256 if ref and ref.digest else None
 
 
+def is_measured(document: RunDocument) -> bool:
+    """Tell whether a run was measured, and its scores not merely taken over from elsewhere."""
+    return document.predicate.provenance.source_kind == "measured"
+
+
 def _held_fixed(document: RunDocument) -> tuple[str, ...]:
     p = document.predicate
     judge = p.judge.digest.sha256 if p.judge.digest else ""
     model = p.model.digest.sha256 if p.model else ""
-    return (p.benchmark.digest.sha256, p.metric.id, p.judge.id, judge, model)
+    kind = p.provenance.source_kind
+    return (kind, p.benchmark.digest.sha256, p.metric.id, p.judge.id, judge, model)
 
 
 def groups(documents: Iterable[RunDocument], plan: BoardPlan | None) -> list[Group]:
     """Return the tables' runs, the main one first, then the others by their most recent run.
 
-    The main table holds the most recent run of the plan's question set, or of any that is no subset. A row whose
-    stack owns its corpus stands with the most recent corpus.
+    The main table holds the most recent run of the plan's question set, or of any that is no subset; scores that were
+    not measured here are in it only where nothing was. A row whose stack owns its corpus stands with the most recent
+    corpus.
     """
     fixed: dict[tuple[str, ...], list[RunDocument]] = {}
     for document in by_time(documents):
         fixed.setdefault(_held_fixed(document), []).append(document)
     found = [group for members in fixed.values() for group in _by_corpus(members)]
-    found.sort(key=lambda g: (_preferred(g, plan), ended(g.latest), g.latest.predicate.run_id), reverse=True)
+    found.sort(
+        key=lambda g: (is_measured(g.latest), _preferred(g, plan), ended(g.latest), g.latest.predicate.run_id),
+        reverse=True,
+    )
     return found
 
 
@@ -107,7 +117,7 @@ def is_subset(benchmark_id: str) -> bool:
 def why_apart(group: Group, main: Group) -> str:
     """Say what forbids ranking `group` against `main`."""
     here, there = group.latest.predicate, main.latest.predicate
-    reasons = []
+    reasons = [] if is_measured(group.latest) else ["republished scores, not measured here"]
     if here.benchmark.digest != there.benchmark.digest:
         same = here.benchmark.id == there.benchmark.id
         what = "another version of the question set" if same else "another question set"
@@ -116,7 +126,7 @@ def why_apart(group: Group, main: Group) -> str:
         reasons.append(f"another judge ({here.judge.id})")
     if _profile(here.metric.id) != _profile(there.metric.id):
         reasons.append(f"another scorer ({_profile(here.metric.id)})")
-    if here.model != there.model:
+    if here.model != there.model and is_measured(group.latest):
         reasons.append(f"another answering model or other parameters ({here.model.id if here.model else 'unknown'})")
     if not reasons:
         reasons.append("another corpus or other chunks")
@@ -140,7 +150,7 @@ def current_versions(documents: Iterable[RunDocument], plan: BoardPlan | None) -
 def why_not_eligible(document: RunDocument, current: Mapping[str, str]) -> str | None:
     """Return why a verified run cannot enter a window, or None where it can."""
     p, counts = document.predicate, document.predicate.counts
-    if p.provenance.source_kind != "measured":
+    if not is_measured(document):
         return f"{p.provenance.source_kind}, not measured here"
     if is_subset(p.benchmark.id):
         return "subset, not eligible"

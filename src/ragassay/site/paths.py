@@ -55,10 +55,15 @@ def _shared(table: Table, name: str) -> bool:
 
 
 def downloads(board: Board, documents: Sequence[RunDocument]) -> list[Download]:
-    """Return one file per question set of the board; versions of one name stand in one folder."""
+    """Return one file per question set of the board; versions of one name stand in one folder.
+
+    A foreign set whose bytes are not the published form is not rewritten: it lies as it is beside its run.
+    """
     found: dict[str, Benchmark] = {}
     for document in documents:
-        found.setdefault(document.predicate.benchmark.digest.sha256, document.benchmark)
+        ref, asked = document.predicate.benchmark, document.benchmark
+        if ref.digest != ref.item_set or asked.item_set_digest() == ref.item_set.sha256:
+            found.setdefault(ref.digest.sha256, asked)
     folders = file_names(b.name for b in found.values())
     labels = {digest: f"{b.name} {b.version}" for digest, b in found.items()}
     files = []

@@ -9,7 +9,7 @@ from ragassay.records import ClaimVerdict, Failure, JudgeReply, OutputRow, Quest
 from ragassay.site.cells import cause_of
 from ragassay.site.cellwords import CAUSE_WORDS
 from ragassay.site.evidence import marks
-from ragassay.site.group import stack_kind
+from ragassay.site.group import is_measured, stack_kind
 from ragassay.site.record import Cause
 from ragassay.site.segments import Segment, cut, quoted
 
@@ -53,6 +53,8 @@ class ItemView(msgspec.Struct, frozen=True, kw_only=True):
     telemetry: TelemetryRow | None
     central_contradicted: bool
     filled_from: str | None
+    elsewhere: bool
+    """True where the score was computed elsewhere, so that nothing is known of retrieval and verdicts."""
 
     @property
     def evidence_rank(self) -> int | None:
@@ -63,21 +65,26 @@ class ItemView(msgspec.Struct, frozen=True, kw_only=True):
 def item_views(document: RunDocument) -> list[ItemView]:
     """Return every question of a run in the benchmark's order."""
     telemetry = {row.id: row for row in document.telemetry}
-    oracle = stack_kind(document) == "oracle"
+    oracle, elsewhere = stack_kind(document) == "oracle", not is_measured(document)
     return [
-        item_view(output, question, telemetry.get(output.id), oracle=oracle)
+        item_view(output, question, telemetry.get(output.id), oracle=oracle, elsewhere=elsewhere)
         for output, question in zip(document.outputs, document.benchmark.questions, strict=True)
     ]
 
 
 def item_view(
-    output: OutputRow, question: Question, telemetry: TelemetryRow | None, *, oracle: bool = False
+    output: OutputRow,
+    question: Question,
+    telemetry: TelemetryRow | None,
+    *,
+    oracle: bool = False,
+    elsewhere: bool = False,
 ) -> ItemView:
     """Return one question of one run."""
     cause = cause_of(output, question, oracle=oracle)
     return ItemView(
         question=question,
-        status=STATUS_WORDS[output.status],
+        status=_status(output) if elsewhere else STATUS_WORDS[output.status],
         score=output.score,
         cause=cause,
         cause_words=CAUSE_WORDS[cause],
@@ -89,7 +96,13 @@ def item_view(
         telemetry=telemetry,
         central_contradicted=bool(output.verdict and output.verdict.central_contradicted),
         filled_from=output.fill.run if output.fill else None,
+        elsewhere=elsewhere,
     )
+
+
+def _status(output: OutputRow) -> str:
+    """Say how an item of a republished run ended: whether a score was published is all that is known."""
+    return "no score was published" if output.score is None else "scored elsewhere"
 
 
 def _chunks(output: OutputRow, question: Question, telemetry: TelemetryRow | None) -> list[ChunkView]:
