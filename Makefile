@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: install local-model demo test test-slow lint bench docs lock clean
+.PHONY: install local-model demo test test-slow lint bench oracles docs lock clean
 
 install: $(STAMP)
 
@@ -51,12 +51,30 @@ bench: install
 	$(BIN)/python bench/harness.py
 	$(BIN)/python bench/verifying.py
 
+# Verifiers that others wrote, in environments of their own: securesystemslib and PyNaCl on envelopes, aics-tlog (which
+# needs Python 3.12 or later) on the log. `make oracles NEWER=/path/to/python3.12` names one that is not on the path.
+NEWER ?= $(shell for p in python3.14 python3.13 python3.12; do $$p -c "" 2>/dev/null && command -v $$p && break; done)
+ORACLES := .oracles
+oracles: install
+	rm -rf $(ORACLES)/vectors && $(BIN)/python tests/oracles/make_vectors.py $(ORACLES)/vectors
+	$(PYTHON) -m venv --without-pip $(ORACLES)/envelopes
+	$(PYTHON) -m pip --python $(ORACLES)/envelopes/bin/python install --quiet --require-hashes -r requirements/oracles.txt
+	$(ORACLES)/envelopes/bin/python tests/oracles/check_envelopes.py $(ORACLES)/vectors
+ifneq ($(NEWER),)
+	$(NEWER) -m venv --without-pip $(ORACLES)/log
+	$(PYTHON) -m pip --python $(ORACLES)/log/bin/python install --quiet --require-hashes -r requirements/oracles-log.txt
+	$(ORACLES)/log/bin/python tests/oracles/check_log.py $(ORACLES)/vectors
+else
+	@echo "SKIPPED: aics-tlog needs Python 3.12 or later, and there is none; name one with NEWER="
+endif
+
 # Needs pip-tools; writes no registry address into the locks.
 LOCK := pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
   --no-emit-options --strip-extras --allow-unsafe
 lock:
 	$(LOCK) --extra run --extra dev --output-file requirements/dev.txt pyproject.toml
+	printf 'pynacl\nsecuresystemslib[crypto,pynacl]\n' | $(LOCK) --output-file requirements/oracles.txt -
 	echo 'xllamacpp>=0.2' | $(LOCK) --output-file requirements/llamacpp.txt -
 
 clean:
-	rm -rf $(VENV) site .ragassay
+	rm -rf $(VENV) $(ORACLES) site .ragassay

@@ -13,6 +13,7 @@ import uvloop
 from ragassay.manifest import generate_key
 from ragassay.run.board_file import load_board
 from ragassay.run.board_run import Options, build_rows, plan_passes, prepare, run_passes
+from ragassay.run.registration import Registrar
 from ragassay.run.status import RunStatus
 from ragassay.run.workspace import Workspace
 from ragassay.seams import Progress
@@ -30,9 +31,10 @@ def main(path: Path) -> None:
     status = RunStatus()
     prepared = prepare(board, space, {}, options, _silent)
     rows = build_rows(prepared, space, options, _silent, status)
-    plans = plan_passes(rows, prepared.benchmark, space, options)
+    registrar = Registrar(space, generate_key(), generate_key("log"))
+    plans = plan_passes(rows, prepared.benchmark, space, registrar, options)
     began, cpu = time.perf_counter(), time.process_time()
-    work = run_passes(prepared, rows, plans, space, signer=generate_key(), options=options, status=status)
+    work = run_passes(prepared, rows, plans, space, registrar=registrar, options=options, status=status)
     ended = uvloop.run(work)
     figures = {
         "wall_s": time.perf_counter() - began,

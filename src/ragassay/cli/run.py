@@ -8,7 +8,7 @@ import json
 import os
 import resource
 import signal
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -17,15 +17,16 @@ import click
 
 from ragassay.cli.board import Places, build_and_write, print_board
 from ragassay.cli.models import weights_cache
-from ragassay.cli.passphrase import run_signer
+from ragassay.cli.passphrase import log_signer, run_signer
 from ragassay.errors import InputError, legible
-from ragassay.manifest import Signer
 from ragassay.records import Secret, to_json
 from ragassay.run.board_file import BoardFile, load_board
 from ragassay.run.board_run import Ended, Options, Prepared, build_rows, plan_passes, prepare, run_passes
 from ragassay.run.build import Keys, needed_keys
 from ragassay.run.held import held_passes
-from ragassay.run.plan import orphans
+from ragassay.run.passes import Row
+from ragassay.run.plan import PassPlan, orphans
+from ragassay.run.registration import Registrar
 from ragassay.run.status import RunStatus
 from ragassay.run.workspace import Workspace
 from ragassay.seams import Retriever
@@ -38,6 +39,7 @@ from ragassay.site.safe import one_line
 @click.option("--site", type=click.Path(path_type=Path), help="Default: site beside the board file.")
 @click.option("--row", "rows", multiple=True, help="Run only this row; may be given several times.")
 @click.option("--subset", type=int, metavar="N", help="Run N questions: a set of its own, never eligible.")
+@click.option("--announce", is_flag=True, help="Announce the passes in the log, and stop before the first answer.")
 @click.option("--dry-run", is_flag=True, help="Print calls, tokens and money, and ask nothing.")
 @click.option("--new", is_flag=True, help="Give up begun passes and begin new ones.")
 @click.option("--seal", is_flag=True, help="Sign passes as they are, even where a service failed.")
@@ -49,6 +51,7 @@ def command(
     site: Path | None,
     rows: tuple[str, ...],
     subset: int | None,
+    announce: bool,
     dry_run: bool,
     new: bool,
     seal: bool,
@@ -68,6 +71,8 @@ def command(
     )
     if dry_run:
         return _dry_run(board, space, options, as_json)
+    if announce:
+        return _announce(board, space, options, as_json)
     executed = execute(board, space, options)
     if as_json:
         click.echo(json.dumps([to_json_ended(end) for end in executed.ended], indent=1))
@@ -81,11 +86,22 @@ class Executed(NamedTuple):
     left_out: Mapping[str, str]
 
 
-def execute(board: BoardFile, space: Workspace, options: Options) -> Executed:
-    """Run the board and return how each pass ended; the caller prints the board."""
-    from ragassay.cli.progress import Building, shown
+class Planned(NamedTuple):
+    """A board that is about to be asked: every pass is planned and announced."""
 
-    signer = run_signer(space.keys)
+    prepared: Prepared
+    rows: Sequence[Row]
+    plans: Sequence[PassPlan]
+    registrar: Registrar
+    status: RunStatus
+
+
+@contextlib.contextmanager
+def planned(board: BoardFile, space: Workspace, options: Options) -> Iterator[Planned]:
+    """Prepare the board and announce its passes in the log; the rows' stacks are open until the block ends."""
+    from ragassay.cli.progress import Building
+
+    registrar = Registrar(space, run_signer(space.keys), log_signer(space.keys))
     keys = read_keys(board)
     building = Building()
     prepared = prepare(board, space, keys, options, building)
@@ -99,18 +115,54 @@ def execute(board: BoardFile, space: Workspace, options: Options) -> Executed:
         if options.new:
             for name, note in held_passes(space).items():
                 click.echo(f"given up: {one_line(name)}: {note}", err=True)
-        plans = plan_passes(built, prepared.benchmark, space, options)
+        plans = plan_passes(built, prepared.benchmark, space, registrar, options)
         status.notes += orphans(space, {row.name for row in board.rows})
-        _allow_open_files(len(plans))
+        yield Planned(prepared, built, plans, registrar, status)
+
+
+def execute(
+    board: BoardFile,
+    space: Workspace,
+    options: Options,
+    *,
+    announced: Callable[[Registrar], None] = lambda _: None,
+) -> Executed:
+    """Run the board and return how each pass ended; the caller prints the board.
+
+    `announced` is called when every pass is announced in the log and nothing has been asked yet.
+    """
+    from ragassay.cli.progress import shown
+
+    with planned(board, space, options) as plan:
+        announced(plan.registrar)
+        _allow_open_files(len(plan.plans))
+        status, prepared = plan.status, plan.prepared
         try:
             with shown(status, prepared):
-                ended = _loop(_interruptible(prepared, built, plans, space, signer, options, status))
+                ended = _loop(_interruptible(plan, space, options))
                 return Executed(ended, prepared.ready.left_out)
         finally:
             for note in (*prepared.ready.notes, *status.notes):
                 click.echo(note, err=True)
             if status.stop and status.left:
                 click.echo("stopped; what was asked is kept: run the same command again to continue", err=True)
+
+
+def _announce(board: BoardFile, space: Workspace, options: Options, as_json: bool) -> int:
+    """Announce the passes and say what a witness has to see before they are asked."""
+    with planned(board, space, options) as plan:
+        checkpoint = plan.registrar.log.checkpoint()
+    rows = sorted({one.row for one in plan.plans})
+    if as_json:
+        found = {"rows": rows, "passes": len(plan.plans), "log": checkpoint.origin, "size": checkpoint.size}
+        click.echo(json.dumps(found, indent=1))
+        return 0
+    click.echo(
+        f"announced {len(plan.plans)} passes of {len(rows)} rows in {space.log}: {checkpoint.size} entries\n"
+        "nothing was asked; let a witness cosign the log (`ragassay log cosign`), then run the same command without "
+        "--announce"
+    )
+    return 0
 
 
 def _close(name: str, retriever: Retriever) -> None:
@@ -129,9 +181,8 @@ def _allow_open_files(journals: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
-async def _interruptible(
-    prepared: Prepared, rows: Any, plans: Any, space: Workspace, signer: Signer, options: Options, status: RunStatus
-) -> list[Ended]:
+async def _interruptible(plan: Planned, space: Workspace, options: Options) -> list[Ended]:
+    status = plan.status
     loop = asyncio.get_running_loop()
     task = asyncio.current_task()
     assert task is not None
@@ -145,7 +196,9 @@ async def _interruptible(
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, interrupt)
     try:
-        return await run_passes(prepared, rows, plans, space, signer=signer, options=options, status=status)
+        return await run_passes(
+            plan.prepared, plan.rows, plan.plans, space, registrar=plan.registrar, options=options, status=status
+        )
     except asyncio.CancelledError:
         raise click.exceptions.Abort from None
     finally:

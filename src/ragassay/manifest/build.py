@@ -19,6 +19,7 @@ from ragassay.manifest.statement import (
     Digest,
     DigestOf,
     Evaluator,
+    IntentRef,
     PassRef,
     RowRef,
     RunPredicate,
@@ -40,12 +41,13 @@ def build_run(
     signer: Signer,
     model_invoked: bool = True,
     problems: Mapping[str, Sequence[str]] | None = None,
+    intent: IntentRef | None = None,
 ) -> dict[str, bytes]:
     """Return the files of a run: run.dsse.json, outputs.jsonl, telemetry.jsonl, config.json, benchmark.json.
 
     `outcomes` holds one outcome per question in the benchmark's order (`ValueError` otherwise); `problems` says, by
-    question id, why each refused judge reply was refused. Raises `NotCanonical`, naming the question, where a text
-    cannot be written.
+    question id, why each refused judge reply was refused; `intent` is the announcement that was logged before the first
+    answer. Raises `NotCanonical`, naming the question, where a text cannot be written.
     """
     asked = [outcome.question for outcome in outcomes]
     if asked != [question.id for question in benchmark.questions]:
@@ -67,7 +69,7 @@ def build_run(
         model_invoked=model_invoked,
         evaluator=Evaluator(name="ragassay", version=__version__),
     )
-    predicate = _predicate(run_id, pass_k, config, benchmark, rows, telemetry, files, provenance, signer)
+    predicate = _predicate(run_id, pass_k, config, benchmark, rows, telemetry, files, provenance, intent, signer)
     return {MANIFEST: sign_statement(predicate, canon.sha256(files[OUTPUTS]), signer), **files}
 
 
@@ -87,6 +89,7 @@ def _predicate(
     telemetry: Sequence[TelemetryRow],
     files: Mapping[str, bytes],
     provenance: RunProvenance,
+    intent: IntentRef | None,
     signer: Signer,
 ) -> RunPredicate:
     refs = config_refs(config)
@@ -95,7 +98,7 @@ def _predicate(
         row=RowRef(name=config.row, key=config.row_key()),
         pass_=PassRef(k=pass_k, of=config.circumstance.passes),
         provenance=provenance,
-        intent=None,
+        intent=intent,
         benchmark=benchmark_ref(benchmark, canon.sha256(files[BENCHMARK])),
         config=DigestOf(digest=Digest(sha256=canon.sha256(files[CONFIG]))),
         telemetry=DigestOf(digest=Digest(sha256=canon.sha256(files[TELEMETRY]))),

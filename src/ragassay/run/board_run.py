@@ -12,7 +12,8 @@ from ragassay import plugins
 from ragassay.answer import template_named
 from ragassay.corpus import read_corpus, store_corpus
 from ragassay.errors import InputError
-from ragassay.manifest import Signer, build_run
+from ragassay.manifest import build_run
+from ragassay.manifest.files import INTENT
 from ragassay.plugins.weights import default_cache
 from ragassay.question import load_benchmark
 from ragassay.records import JSON, Benchmark, Corpus, Outcome
@@ -24,6 +25,7 @@ from ragassay.run.journal import GroupWriter, Journal
 from ragassay.run.limits import Budget, Endpoint
 from ragassay.run.passes import STACK_TIMEOUT_S, Fixed, PassRun, Row, traverse
 from ragassay.run.plan import PassPlan, planned, row_config
+from ragassay.run.registration import Registrar
 from ragassay.run.search_threads import SearchThreads
 from ragassay.run.state import outcomes_of, refusals, replay
 from ragassay.run.status import RowStatus, RunStatus
@@ -174,10 +176,20 @@ def embedding_notes(described: JSON) -> list[str]:
     return list(dict.fromkeys(notes))
 
 
-def plan_passes(rows: Sequence[Row], benchmark: Benchmark, workspace: Workspace, options: Options) -> list[PassPlan]:
-    """Return the passes to run, stored: see `plan.planned`."""
-    configs = {row.name: row.config for row in rows}
-    return planned(workspace, configs, benchmark, subset=options.subset is not None, new=options.new)
+def plan_passes(
+    rows: Sequence[Row], benchmark: Benchmark, workspace: Workspace, registrar: Registrar, options: Options
+) -> list[PassPlan]:
+    """Return the passes to run, stored (see `plan.planned`) and announced in the log."""
+    plans = planned(
+        workspace,
+        {row.name: row.config for row in rows},
+        benchmark,
+        subset=options.subset is not None,
+        new=options.new,
+        before_given_up=registrar.void,
+    )
+    registrar.announce(plans, benchmark)
+    return plans
 
 
 async def run_passes(
@@ -186,12 +198,12 @@ async def run_passes(
     plans: Sequence[PassPlan],
     workspace: Workspace,
     *,
-    signer: Signer,
+    registrar: Registrar,
     options: Options,
     status: RunStatus,
     on_signed: Callable[[Ended], None] | None = None,
 ) -> list[Ended]:
-    """Ask what is left of every planned pass, then sign each that has ended; closes endpoints and journals."""
+    """Ask what is left of every planned pass, then sign and log each that has ended; closes endpoints and journals."""
     by_name = {row.name: row for row in rows}
     with ExitStack() as stack:
         threads = {row.name: SearchThreads(row.name) for row in rows}
@@ -224,7 +236,7 @@ async def run_passes(
         writer.flush()
         ended = []
         for run, plan in zip(passes, plans, strict=True):
-            ended.append(_seal(run, plan, prepared, workspace, signer, options))
+            ended.append(_seal(run, plan, prepared, workspace, registrar, options))
             if on_signed:
                 on_signed(ended[-1])
         return ended
@@ -271,7 +283,7 @@ def _spent(run: PassRun) -> int:
 
 
 def _seal(
-    run: PassRun, plan: PassPlan, prepared: Prepared, workspace: Workspace, signer: Signer, options: Options
+    run: PassRun, plan: PassPlan, prepared: Prepared, workspace: Workspace, registrar: Registrar, options: Options
 ) -> Ended:
     outcomes = outcomes_of(prepared.benchmark, run.states, run.row.config.measure.scorer)
     if outcomes is None:
@@ -283,16 +295,19 @@ def _seal(
             missing[outcome.status] = missing.get(outcome.status, 0) + 1
     held = None if options.seal else _why_held(run, outcomes)
     if held is None:
+        announced = registrar.announcement_of(plan)
         files = build_run(
             run_id=plan.run_id,
             pass_k=plan.k,
             config=plan.config,
             benchmark=prepared.benchmark,
             outcomes=outcomes,
-            signer=signer,
+            signer=registrar.signer,
             problems=refusals(prepared.benchmark, run.states, plan.config.measure.scorer),
+            intent=announced.ref if announced else None,
         )
-        write_folder(workspace.runs / plan.run_id, files)
+        write_folder(workspace.runs / plan.run_id, {**files, INTENT: announced.envelope} if announced else files)
+        registrar.enter(plan)
     return Ended(row=plan.row, k=plan.k, run_id=plan.run_id, held=held, missing=missing)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import time
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -17,6 +17,8 @@ from ragassay.run.board_file import BoardFile, ModelTable, RowTable
 from ragassay.run.build import described
 from ragassay.run.workspace import Workspace, locked, slug, write_bytes
 from ragassay.seams import Judge, Model, Retriever
+
+NEW_INSTEAD = "new passes were begun instead"
 
 
 class PassPlan(Record, frozen=True):
@@ -155,12 +157,19 @@ def orphans(workspace: Workspace, names: Container[str]) -> list[str]:
 
 
 def planned(
-    workspace: Workspace, configs: Mapping[str, Config], benchmark: Benchmark, *, subset: bool, new: bool
+    workspace: Workspace,
+    configs: Mapping[str, Config],
+    benchmark: Benchmark,
+    *,
+    subset: bool,
+    new: bool,
+    before_given_up: Callable[[PassPlan, str], None],
 ) -> list[PassPlan]:
     """Return the passes to run, stored: those begun earlier, and new ones for rows that have none of this measure.
 
     A row whose passes were not all stored when an earlier run was killed gets the missing ones. Raises `InputError`
-    where a begun pass measures something else, naming the fields. Two processes plan one after the other.
+    where a begun pass measures something else, naming the fields. Two processes plan one after the other. With `new`
+    begun passes are given up, and `before_given_up` is told of each with the reason.
     """
     with locked(workspace.passes / ".lock"):
         known = [plan for plan in all_passes(workspace) if plan.row in configs]
@@ -174,11 +183,12 @@ def planned(
         created = max([int(time.time()), *(plan.created + 1 for plan in known)])
         if new:
             for plan in begun:
-                give_up(workspace, plan, "new passes were begun instead")
+                before_given_up(plan, NEW_INSTEAD)
+                give_up(workspace, plan, NEW_INSTEAD)
             known, begun = [], []
         check_resumable(begun, configs)
         same = [plan for plan in known if plan.fingerprint == fingerprint(configs[plan.row])] if begun else []
-        fresh = _lost(same, begun, configs, benchmark)
+        fresh = _lost(same, begun, benchmark)
         covered = {plan.row for plan in same}
         for row in sorted(configs.keys() - covered):
             fresh += new_passes(configs[row], benchmark, created=created)
@@ -192,14 +202,13 @@ def _same_kind(begun: str, now: str, subset: bool) -> bool:
     return begun == now if subset or re.search(r"#[0-9]+$", begun) else True
 
 
-def _lost(
-    same: Sequence[PassPlan], begun: Sequence[PassPlan], configs: Mapping[str, Config], benchmark: Benchmark
-) -> list[PassPlan]:
-    """Return the passes that were to be begun together with open ones and were never stored."""
+def _lost(same: Sequence[PassPlan], begun: Sequence[PassPlan], benchmark: Benchmark) -> list[PassPlan]:
+    """Return the passes that were to be begun together with open ones and were never stored, of the same config."""
     lost = []
     for row, created in sorted({(plan.row, plan.created) for plan in begun}):
-        there = {plan.k for plan in same if (plan.row, plan.created) == (row, created)}
-        lost += new_passes(configs[row], benchmark, created=created, without=there)
+        together = [plan for plan in same if (plan.row, plan.created) == (row, created)]
+        there = {plan.k for plan in together}
+        lost += new_passes(together[0].config, benchmark, created=created, without=there)
     return lost
 
 
@@ -223,8 +232,8 @@ def check_resumable(plans: Sequence[PassPlan], configs: Mapping[str, Config]) ->
         if plan.fingerprint == fingerprint(configs[row]):
             continue
         old, new = plan.config, configs[row]
-        fields = list(_differences("measure", to_json(old.measure), to_json(new.measure)))
-        fields += list(_differences("passes", old.circumstance.passes, new.circumstance.passes))
+        fields = list(differences("measure", to_json(old.measure), to_json(new.measure)))
+        fields += list(differences("passes", old.circumstance.passes, new.circumstance.passes))
         problems += [f"row {row!r}: {field}" for field in fields]
     if problems:
         raise InputError(
@@ -234,13 +243,14 @@ def check_resumable(plans: Sequence[PassPlan], configs: Mapping[str, Config]) ->
         )
 
 
-def _differences(place: str, old: Any, new: Any) -> Iterator[str]:
+def differences(place: str, old: Any, new: Any) -> Iterator[str]:
+    """Yield a line for each member in which two JSON values differ, named from `place` downwards."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in sorted({*old, *new}):
-            yield from _differences(f"{place}.{key}", old.get(key), new.get(key))
+            yield from differences(f"{place}.{key}", old.get(key), new.get(key))
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for index, (one, other) in enumerate(zip(old, new, strict=True)):
-            yield from _differences(f"{place}[{index}]", one, other)
+            yield from differences(f"{place}[{index}]", one, other)
     elif old != new:
         yield f"{place} was {_short(old)} and is now {_short(new)}"
 

@@ -25,6 +25,7 @@ class Workspace:
         self.passes = root / "passes"
         self.runs = root / "runs"
         self.keys = root / "keys"
+        self.log = root / "log"
         self.cache = root / "cache"
 
     def prepare(self) -> None:

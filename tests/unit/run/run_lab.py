@@ -17,12 +17,13 @@ from ragassay.manifest import generate_key, read_run
 from ragassay.records import JSON, Chunk, Hit, OutputRow, Secret, TelemetryRow
 from ragassay.run.board_file import load_board
 from ragassay.run.board_run import Ended, Options, build_rows, plan_passes, prepare, run_passes
+from ragassay.run.registration import Registrar
 from ragassay.run.status import RunStatus
 from ragassay.run.workspace import Workspace
 from ragassay.seams import Progress
 from ragassay.testing.chat_server import ChatServer
 
-SIGNER = generate_key()
+SIGNER, LOG_SIGNER = generate_key(), generate_key("log")
 
 
 def silent(_what: str) -> Progress:
@@ -84,8 +85,11 @@ class Lab:
         board = load_board(self.folder / "board.toml")
         prepared = prepare(board, self.space, keys or {}, options, silent)
         rows = build_rows(prepared, self.space, options, silent, self.status)
-        plans = plan_passes(rows, prepared.benchmark, self.space, options)
-        ended = await run_passes(prepared, rows, plans, self.space, signer=SIGNER, options=options, status=self.status)
+        registrar = Registrar(self.space, SIGNER, LOG_SIGNER)
+        plans = plan_passes(rows, prepared.benchmark, self.space, registrar, options)
+        ended = await run_passes(
+            prepared, rows, plans, self.space, registrar=registrar, options=options, status=self.status
+        )
         for one in rows:
             one.retriever.close()
         return {(end.row, end.k): end for end in ended}

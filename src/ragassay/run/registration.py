@@ -1,0 +1,179 @@
+"""Pre-registration: a row is announced in the log before its first answer, and each planned pass ends in the log.
+
+Statements are written beside the passes first and appended to the log then. Whatever a killed process left out is
+appended by the next one; the log gives an entry that it holds already its old index.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from ragassay import canon
+from ragassay.errors import InputError, VerifyError
+from ragassay.manifest import Signer
+from ragassay.manifest.announce import sign_intent, sign_void
+from ragassay.manifest.build import benchmark_ref
+from ragassay.manifest.checkpoint import parse_checkpoint
+from ragassay.manifest.encoding import encode_benchmark
+from ragassay.manifest.files import INTENT, INTENT_PROOF, MANIFEST, RUN_PROOF
+from ragassay.manifest.log_folder import LogFolder
+from ragassay.manifest.proof import decode_proof
+from ragassay.manifest.refs import config_refs
+from ragassay.manifest.statement import (
+    AGGREGATION,
+    Digest,
+    DigestOf,
+    IntentPredicate,
+    IntentRef,
+    PassRef,
+    RowRef,
+    VoidPredicate,
+)
+from ragassay.records import Benchmark, to_json
+from ragassay.run.plan import PassPlan, all_passes, is_signed
+from ragassay.run.workspace import Workspace, locked, write_bytes
+
+VOID = "void.dsse.json"
+
+
+class Announcement(msgspec.Struct, frozen=True, kw_only=True):
+    """The signed announcement of a row's passes and its place in the log."""
+
+    envelope: bytes
+    ref: IntentRef
+
+
+class Registrar:
+    """Announces, ends and voids the passes of one workspace, under its run key, in its log."""
+
+    def __init__(self, workspace: Workspace, signer: Signer, log_signer: Signer) -> None:
+        self.log = LogFolder(workspace.log)
+        self._workspace = workspace
+        self.signer = signer
+        self._log_signer = log_signer
+
+    def announce(self, plans: Sequence[PassPlan], benchmark: Benchmark) -> None:
+        """Log one announcement for each row among `plans` that has none; it covers all passes begun together.
+
+        Passes that have answers already and no announcement stay without one: it would come too late.
+        """
+        with locked(self._workspace.passes / ".lock"):
+            for row, created in sorted({(plan.row, plan.created) for plan in plans}):
+                group = [plan for plan in all_passes(self._workspace) if (plan.row, plan.created) == (row, created)]
+                place = self._intent_path(group)
+                if not place.exists() and not any(map(self._begun, group)):
+                    write_bytes(place, sign_intent(self._predicate(group, benchmark), self.signer))
+        self.sync()
+
+    def announcement_of(self, plan: PassPlan) -> Announcement | None:
+        """Return the announcement that covers a pass, or None where there is none.
+
+        Raises `InputError` where the log no longer holds it: a run that named it could not be verified.
+        """
+        group = [one for one in all_passes(self._workspace) if (one.row, one.created) == (plan.row, plan.created)]
+        path = self._intent_path(group)
+        if not path.exists():
+            return None
+        envelope = path.read_bytes()
+        index = self.log.find(envelope)
+        if index is None:
+            raise InputError(
+                f"the log {self._workspace.log} does not hold the announcement of row {plan.row!r}; restore the log "
+                "folder, or begin new passes with --new"
+            )
+        digest = Digest(sha256=canon.sha256(envelope))
+        return Announcement(envelope=envelope, ref=IntentRef(log=self.log.origin, index=index, digest=digest))
+
+    def void(self, plan: PassPlan, reason: str) -> None:
+        """Log that a planned pass will not be finished; one that was never announced needs no voiding."""
+        announced = self.announcement_of(plan)
+        if announced is not None:
+            predicate = VoidPredicate(
+                run_id=plan.run_id,
+                pass_=PassRef(k=plan.k, of=plan.of),
+                intent=announced.ref.digest,
+                run=None,
+                reason=reason,
+                created=int(time.time()),
+                signer=self.signer.ref(),
+            )
+            write_bytes(self._folder(plan) / VOID, sign_void(predicate, self.signer))
+            self.sync()
+
+    def enter(self, plan: PassPlan) -> None:
+        """Log the signed run of a pass and write its proofs."""
+        self.log.append([(self._workspace.runs / plan.run_id / MANIFEST).read_bytes()], self._log_signer)
+        self._prove_run(plan)
+
+    def sync(self) -> None:
+        """Append the announcements, runs and voidings of this workspace that the log lacks, and write the proofs."""
+        statements = sorted(self._workspace.passes.glob(f"*/*/{INTENT}"))
+        runs = [self._workspace.runs / plan.run_id for plan in all_passes(self._workspace)]
+        statements += [run / MANIFEST for run in runs if (run / MANIFEST).exists()]
+        statements += sorted(self._workspace.passes.glob(f"*/*/{VOID}"))
+        self.log.append([path.read_bytes() for path in statements], self._log_signer)
+        self.prove()
+
+    def prove(self) -> None:
+        """Write beside each run the proofs that the log holds it and its announcement, cosigned where they can be."""
+        for plan in all_passes(self._workspace):
+            self._prove_run(plan)
+
+    def _prove_run(self, plan: PassPlan) -> None:
+        folder = self._workspace.runs / plan.run_id
+        for statement, proof in ((INTENT, INTENT_PROOF), (MANIFEST, RUN_PROOF)):
+            if (folder / statement).exists():
+                self._prove(folder / statement, folder / proof)
+
+    def _prove(self, statement: Path, place: Path) -> None:
+        old = place.read_bytes() if place.exists() else None
+        if old is not None and _cosigned(old):
+            return
+        index = self.log.find(statement.read_bytes())
+        if index is not None and ((proof := self.log.prove(index)) != old) and (old is None or _cosigned(proof)):
+            write_bytes(place, proof)
+
+    def _predicate(self, group: Sequence[PassPlan], benchmark: Benchmark) -> IntentPredicate:
+        config = group[0].config
+        refs = config_refs(config)
+        return IntentPredicate(
+            row=RowRef(name=config.row, key=config.row_key()),
+            runs=tuple(plan.run_id for plan in _by_number(group)),
+            benchmark=benchmark_ref(benchmark, canon.sha256(encode_benchmark(benchmark))),
+            config=DigestOf(digest=Digest(sha256=canon.digest(to_json(config)))),
+            corpus=refs.corpus,
+            stack=refs.stack,
+            model=refs.model,
+            judge=refs.judge,
+            metric=refs.metric,
+            aggregation=AGGREGATION,
+            created=int(time.time()),
+            signer=self.signer.ref(),
+        )
+
+    def _begun(self, plan: PassPlan) -> bool:
+        journal = self._folder(plan) / "journal.jsonl"
+        return is_signed(self._workspace, plan) or (journal.exists() and journal.stat().st_size > 0)
+
+    def _intent_path(self, group: Sequence[PassPlan]) -> Path:
+        """Return where the announcement of passes that were begun together stands: beside the first of them."""
+        return self._folder(_by_number(group)[0]) / INTENT
+
+    def _folder(self, plan: PassPlan) -> Path:
+        return self._workspace.pass_folder(plan.row, plan.run_id)
+
+
+def _by_number(group: Sequence[PassPlan]) -> list[PassPlan]:
+    return sorted(group, key=lambda plan: plan.k)
+
+
+def _cosigned(proof: bytes) -> bool:
+    """Tell whether a proof of ours carries a cosignature beside the log's own signature."""
+    try:
+        return len(parse_checkpoint(decode_proof(proof).checkpoint).note.signatures) > 1
+    except VerifyError:
+        return False
