@@ -22,6 +22,7 @@ from ragassay.records.judging import (
     VerdictWord,
 )
 from ragassay.records.question import Benchmark, Claim, Provenance, Question
+from ragassay.records.reexecution import Reexecution
 from ragassay.records.run import (
     Circumstance,
     Config,
@@ -68,6 +69,7 @@ __all__ = [
     "Question",
     "RawVerdict",
     "Record",
+    "Reexecution",
     "Reply",
     "Retrieval",
     "RetrievalState",
