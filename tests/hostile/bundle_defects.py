@@ -59,14 +59,14 @@ def pack(parts: Sequence[Part], *, before: bytes = b"", gap: bytes = b"", rest: 
     for part in parts:
         crc, packed, size = part.sizes()
         offset = len(members) if part.offset is None else part.offset
-        said = {"name": part.name, "flags": part.flags, "method": part.method, "extra": part.extra}
+        said: dict[str, Any] = {"name": part.name, "flags": part.flags, "method": part.method, "extra": part.extra}
         said |= {"crc": crc, "packed": packed, "size": size} | dict(part.local)
         head = (20, said["flags"], said["method"], 0, 33, said["crc"], said["packed"], said["size"])
         members += struct.pack("<4s5H3I2H", b"PK\3\4", *head, len(said["name"]), len(said["extra"]))
         members += said["name"] + said["extra"] + part.packed() + part.after
         lengths = (len(part.name), len(part.extra), len(part.comment))
-        head = (788, 20, part.flags, part.method, 0, 33, crc, packed, size)
-        directory += struct.pack("<4s6H3I5H2I", b"PK\1\2", *head, *lengths, part.disk, 0, part.attributes, offset)
+        entry = (788, 20, part.flags, part.method, 0, 33, crc, packed, size)
+        directory += struct.pack("<4s6H3I5H2I", b"PK\1\2", *entry, *lengths, part.disk, 0, part.attributes, offset)
         directory += part.name + part.extra + part.comment
     members += gap
     directory += rest

@@ -74,13 +74,13 @@ def read_members(data: bytes) -> list[Member]:
     """Return the members in their order; raises BUNDLE_DAMAGED for any other form, BUNDLE_TOO_LARGE for too many."""
     begin, count = _end(data)
     entries = _directory(data, begin, count)
-    ends = [*(entry.offset for entry in entries[1:]), begin]
-    if (entries[0].offset if entries else begin) != 0:
+    starts = [*(entry.offset for entry in entries), begin]
+    if starts[0] != 0:
         _damaged("there are bytes before the first member, or the members stand in another order than their entries")
-    if max(ends) > begin:
+    if max(starts) > begin:
         _damaged("a member lies outside the file's part for members")
     view = memoryview(data)
-    return [_member(view, entry, end) for entry, end in zip(entries, ends, strict=True)]
+    return [_member(view, entry, end) for entry, end in zip(entries, starts[1:], strict=True)]
 
 
 def _damaged(message: str) -> NoReturn:
