@@ -8,6 +8,7 @@ import msgspec
 
 from ragassay import __version__
 from ragassay.estimate import seed_from
+from ragassay.records import Reexecution
 from ragassay.site.cells import question_lines
 from ragassay.site.figures import board_row
 from ragassay.site.group import Group, current_versions, ended, groups, role_of, why_apart
@@ -28,10 +29,11 @@ def build_board(runs: Sequence[LoadedRun], *, plan: BoardPlan | None = None, now
     `plan` is what the board file asks for, None where there is none; `now` is in Unix seconds.
     """
     documents = [run.document for run in runs if run.document is not None]
+    seen = {run.id: run.reexecution for run in runs if run.reexecution is not None}
     current = current_versions(documents, plan)
     found = groups(documents, plan)
     tables = tuple(
-        _table(group, plan, current, apart=why_apart(group, found[0]) if index else None)
+        _table(group, plan, current, seen, apart=why_apart(group, found[0]) if index else None)
         for index, group in enumerate(found)
     )
     return Board(
@@ -63,13 +65,20 @@ def _sentence(tables: Sequence[Table], runs: Sequence[LoadedRun], plan: BoardPla
     return "No run yet: `ragassay run` makes them."
 
 
-def _table(group: Group, plan: BoardPlan | None, current: Mapping[str, str], *, apart: str | None) -> Table:
+def _table(
+    group: Group,
+    plan: BoardPlan | None,
+    current: Mapping[str, str],
+    seen: Mapping[str, Reexecution],
+    *,
+    apart: str | None,
+) -> Table:
     main = apart is None
     p, config = group.latest.predicate, group.latest.config
     benchmark = group.latest.benchmark
     digest = p.benchmark.digest.sha256
     pages = {q.id: q.page for q in benchmark.questions if q.page is not None}
-    rows = row_runs(group, plan, current, main=main)
+    rows = row_runs(group, plan, current, seen, main=main)
     drawn = [row for row in rows if row.drawn]
     compared = comparisons(_best_first(drawn), digest, pages)
     family = family_of(drawn, compared)

@@ -11,9 +11,10 @@ from ragassay.manifest.statement import RunDocument
 from ragassay.records import TelemetryRow
 from ragassay.score import count_tokens
 from ragassay.site.evidence import delivered_ranks, reach
-from ragassay.site.group import ended
+from ragassay.site.group import ended, is_measured
 from ragassay.site.numbers import decimal6, interval, ratio
 from ragassay.site.record import Amount, BoardRow, Latency, Missing, Ratio, RunLine
+from ragassay.site.rung import weakest
 from ragassay.site.window import RowRuns, scored_run
 
 FULL, NOTHING = 1 - 1e-9, 1e-9
@@ -33,6 +34,7 @@ def board_row(row: RowRuns, documents: Mapping[str, str]) -> BoardRow:
     measure = shown.config.measure if shown.config else None
     k = _k(row, shown)
     known = [mean for mean in means.values() if mean is not None]
+    lines = _lines(row)
     line = BoardRow(
         name=row.name,
         key=row.key,
@@ -41,6 +43,7 @@ def board_row(row: RowRuns, documents: Mapping[str, str]) -> BoardRow:
         stack=row.stack,
         standing=row.standing,
         reason=row.reason,
+        upstream=shown.predicate.provenance.upstream_ref,
         score=ratio(shown.predicate.score) if row.headline and shown.predicate.score else None,
         range=_range(row),
         mean=decimal6(found.mean) if found else None,
@@ -56,7 +59,8 @@ def board_row(row: RowRuns, documents: Mapping[str, str]) -> BoardRow:
         threshold=measure.threshold if measure else None,
         exposure=shown.config.circumstance.exposure if shown.config else None,
         passes=len(row.window),
-        runs=_lines(row),
+        runs=lines,
+        rung=weakest([run for run in lines if run.in_window]),
     )
     return _with_costs(line, row, shown)
 
@@ -138,8 +142,9 @@ def _per_thousand(rows: Sequence[TelemetryRow]) -> int | None:
 
 
 def _context_tokens(document: RunDocument) -> int | None:
+    """Return the mean per question; None where a text is withheld, or where nobody knows what was delivered."""
     texts = [chunk.text for row in document.outputs for chunk in row.chunks]
-    if any(text is None for text in texts) or not document.outputs:
+    if any(text is None for text in texts) or not document.outputs or not is_measured(document):
         return None
     total, n = sum(count_tokens(text) for text in texts if text is not None), len(document.outputs)
     return (2 * total + n) // (2 * n)
@@ -174,6 +179,7 @@ def _lines(row: RowRuns) -> tuple[RunLine, ...]:
             in_window=d.predicate.run_id in window,
             shown=d.predicate.run_id == shown,
             why_not=row.why_not.get(d.predicate.run_id),
+            rung=row.rungs[d.predicate.run_id],
         )
         for d in row.runs
     )

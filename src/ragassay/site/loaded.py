@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from ragassay.manifest.statement import RunDocument
+from ragassay.records import Reexecution
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,6 +28,8 @@ class LoadedRun(msgspec.Struct, frozen=True, kw_only=True):
     checks: tuple[Check, ...]
     document: RunDocument | None = None
     refused: str | None = None
+    reexecution: Reexecution | None = None
+    """What this workspace saw when it executed these very bytes again; None where it did not."""
 
     @property
     def codes(self) -> tuple[str, ...]:

@@ -12,6 +12,8 @@ PREVIEW = "local preview, not published"
 Role: TypeAlias = Literal["row", "control", "oracle"]
 Standing: TypeAlias = Literal["ranked", "set_apart", "unranked", "superseded", "not_run"]
 """`set_apart`: control and oracle, measured like any row and outside the ranking."""
+Rung: TypeAlias = Literal["republished", "measured", "re-executed"]
+"""How far a run is believed; `re-executed` is what this workspace saw and nobody signed."""
 Cause: TypeAlias = Literal["correct", "not_retrieved", "not_used", "contradicted", "unjudged", "unexplained"]
 """`not_used`: retrieved, not used; `unexplained`: lost, and there is no evidence to say where."""
 
@@ -119,6 +121,7 @@ class RunLine(Record, frozen=True):
     in_window: bool
     shown: bool
     why_not: str | None = None
+    rung: Rung = "measured"
 
 
 class BoardRow(Record, frozen=True):
@@ -131,6 +134,8 @@ class BoardRow(Record, frozen=True):
     stack: str
     standing: Standing
     reason: str | None = None
+    upstream: str | None = None
+    """Where republished scores come from, as their importer says."""
     rank: int | None = None
     rank_interval: tuple[int, int] | None = None
     not_distinguished: bool | None = None
@@ -169,6 +174,8 @@ class BoardRow(Record, frozen=True):
     passes: int = 0
     """Runs in the window."""
     runs: tuple[RunLine, ...] = ()
+    rung: Rung | None = None
+    """The rung that every run of the window has reached; None where nothing was run."""
     warnings: tuple[str, ...] = ()
 
 

@@ -8,7 +8,7 @@ from string import ascii_lowercase
 from rich.cells import cell_len, chop_cells
 
 from ragassay.site.bar import bar
-from ragassay.site.numbers import UNKNOWN, bracket, exact, milliseconds, money, plural, short, shown
+from ragassay.site.numbers import UNKNOWN, bracket, exact, listed, milliseconds, money, plural, short, shown
 from ragassay.site.record import PREVIEW, Amount, Board, BoardRow, Latency, Table
 from ragassay.site.safe import fitted, one_line
 
@@ -78,6 +78,8 @@ def _table(table: Table, width: int) -> list[str]:
     notes = _notes(table.rows)
     lines += ["", *_scores(table.rows, notes, width), "", *_costs(table.rows, width)]
     lines += ["", *wrapped(LEGEND, width)]
+    if again := [row.name for row in table.rows if row.rung == "re-executed"]:
+        lines += wrapped(f"re-executed here with equal content, counts and score: {listed(again)}", width)
     lines += _list("", [f"{letter}  {text}" for text, letter in notes.items()], width)
     lines += _list("", [f"! {warning}" for warning in table.warnings], width)
     if not table.main:

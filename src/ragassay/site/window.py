@@ -8,8 +8,10 @@ import msgspec
 
 from ragassay.estimate import RowScores, ScoredRun, coverage, lower_median
 from ragassay.manifest.statement import RunDocument
+from ragassay.records import Reexecution
 from ragassay.site.group import Group, by_time, ended, role_of, stack_kind, why_not_eligible
-from ragassay.site.record import BoardPlan, Role, Standing
+from ragassay.site.record import BoardPlan, Role, Rung, Standing
+from ragassay.site.rung import differs, rungs_of
 
 WINDOW = 5
 """Eligible runs that a row's number is taken from, the most recent ones."""
@@ -34,6 +36,10 @@ class RowRuns(msgspec.Struct, frozen=True, kw_only=True):
     """True when every question has a scored pass in the window, so that the row has a number."""
     why_not: Mapping[str, str]
     """Run id to the reason why it is not eligible."""
+    rungs: Mapping[str, Rung]
+    """Run id to how far it is believed."""
+    different: int
+    """Runs that came out different when they were executed again."""
 
     @property
     def drawn(self) -> bool:
@@ -69,15 +75,25 @@ def scored_run(document: RunDocument) -> ScoredRun:
     return ScoredRun(run=document.predicate.run_id, num=score.num, den=score.den, time=ended(document))
 
 
-def row_runs(group: Group, plan: BoardPlan | None, current: Mapping[str, str], *, main: bool) -> list[RowRuns]:
-    """Return the rows of one table in the plan's order, then by name; superseded ones last."""
+def row_runs(
+    group: Group,
+    plan: BoardPlan | None,
+    current: Mapping[str, str],
+    seen: Mapping[str, Reexecution],
+    *,
+    main: bool,
+) -> list[RowRuns]:
+    """Return the rows of one table in the plan's order, then by name; superseded ones last.
+
+    `seen` holds, by run id, what came of executing a run again.
+    """
     keyed: dict[str, list[RunDocument]] = {}
     for document in by_time(group.documents):
         keyed.setdefault(document.predicate.row.key, []).append(document)
     newest = _newest_keys(keyed, plan if main else None)
     planned = [row.name for row in plan.rows] if plan and main else None
     rows = [
-        _row(runs, current, superseded=newest[runs[-1].predicate.row.name] != key, planned=planned)
+        _row(runs, current, seen, superseded=newest[runs[-1].predicate.row.name] != key, planned=planned)
         for key, runs in keyed.items()
     ]
     order = {name: index for index, name in enumerate(planned or [])}
@@ -95,9 +111,15 @@ def _newest_keys(keyed: Mapping[str, Sequence[RunDocument]], plan: BoardPlan | N
 
 
 def _row(
-    runs: Sequence[RunDocument], current: Mapping[str, str], *, superseded: bool, planned: Sequence[str] | None
+    runs: Sequence[RunDocument],
+    current: Mapping[str, str],
+    seen: Mapping[str, Reexecution],
+    *,
+    superseded: bool,
+    planned: Sequence[str] | None,
 ) -> RowRuns:
-    reasons = {d.predicate.run_id: why for d in runs if (why := why_not_eligible(d, current)) is not None}
+    different = {d.predicate.run_id: why for d in runs if (why := differs(seen.get(d.predicate.run_id))) is not None}
+    reasons = {d.predicate.run_id: why for d in runs if (why := why_not_eligible(d, current)) is not None} | different
     eligible = [d for d in runs if d.predicate.run_id not in reasons]
     window = tuple(eligible[-WINDOW:]) or (runs[-1],)
     shown, last = _shown(window), runs[-1]
@@ -127,6 +149,8 @@ def _row(
         shown=shown,
         headline=not unscored,
         why_not=reasons,
+        rungs=rungs_of(runs, seen),
+        different=len(different),
     )
 
 

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from ragassay.manifest.statement import RunDocument
+from ragassay.site.group import is_measured
 from ragassay.site.loaded import LoadedRun
 from ragassay.site.numbers import listed, plural, shown
 from ragassay.site.record import BoardPlan, BoardRow, QuestionLine
+from ragassay.site.rung import CODE
 from ragassay.site.window import RowRuns
 from ragassay.verify import CODES
 
@@ -40,6 +42,10 @@ def all_identical(rows: Sequence[RowRuns]) -> bool:
 def row_warnings(row: RowRuns, line: BoardRow, *, identical_said: bool = False) -> tuple[str, ...]:
     """Return the warnings of one row; `identical_said` when the table says that all passes are identical."""
     said = [row.reason] if row.reason else []
+    if line.rung == "republished":
+        said.append(f"source: {line.upstream or 'not given'}")
+    if row.different and not (row.reason or "").startswith(CODE):
+        said.append(f"{CODE}: {plural(row.different, 'run')} came out different when executed again and do not count")
     said += missing_words(line)
     if line.bounds:
         said.append(
@@ -135,6 +141,8 @@ def table_warnings(
     rows: Sequence[RowRuns], questions: Sequence[QuestionLine], latest: RunDocument, plan: BoardPlan | None
 ) -> tuple[str, ...]:
     """Return what holds for a whole table: its judge, its model, its questions, its controls."""
+    if not is_measured(latest):
+        return tuple(_elsewhere(latest) + _saturated(questions, len(latest.benchmark.questions)))
     said = _instruments(latest, rows) + _controls(rows, plan)
     if all_identical(rows):
         said.append(f"{IDENTICAL} in every row, so there is no noise between passes to show")
@@ -151,10 +159,24 @@ def table_warnings(
             f"the control answers {len(known)} of {n} questions (.250 or more), which therefore do not test retrieval: "
             + _named(known)
         )
-    for word, flag in (("every row answers", "every row answers it"), ("no row answers", "no row answers it")):
-        if count := sum(flag in line.flags for line in questions):
-            said.append(f"{word} {count} of {n} questions: they separate no rows")
-    return tuple(said + _windows(rows))
+    return tuple(said + _saturated(questions, n) + _windows(rows))
+
+
+def _saturated(questions: Sequence[QuestionLine], n: int) -> list[str]:
+    return [
+        f"{word} {count} of {n} questions: they separate no rows"
+        for word, flag in (("every row answers", "every row answers it"), ("no row answers", "no row answers it"))
+        if (count := sum(flag in line.flags for line in questions))
+    ]
+
+
+def _elsewhere(latest: RunDocument) -> list[str]:
+    """Say what is not known of scores that were computed elsewhere."""
+    return [
+        f"republished: these scores were computed elsewhere and judged by {latest.predicate.judge.id}; no model was "
+        "invoked here, and item scores cannot be checked, for there are no verdicts",
+        "not known: stack, answering model, retrieved text, latency and cost",
+    ]
 
 
 def _instruments(latest: RunDocument, rows: Sequence[RowRuns]) -> list[str]:
@@ -209,6 +231,8 @@ def board_warnings(runs: Sequence[LoadedRun]) -> tuple[str, ...]:
     drawn = [run for run in runs if run.document is not None]
     counts = Counter(code for run in drawn for code in {c.code for c in run.checks if c.severity == "warn"})
     said = [f"{code} in {n} of {len(drawn)} runs: {CODES[code].meaning}" for code, n in sorted(counts.items())]
+    if different := sum(CODE in run.codes for run in drawn):
+        said.insert(0, f"{CODE} in {different} of {len(drawn)} runs: {CODES[CODE].meaning}")
     if refused := len(runs) - len(drawn):
         said.insert(0, f"{plural(refused, 'run')} not verified, and neither drawn nor ranked")
     return tuple(said)
