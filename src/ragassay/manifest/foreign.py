@@ -60,19 +60,21 @@ def read_foreign(data: bytes) -> ForeignSet:
     except UnicodeDecodeError as error:
         raise Unreadable(f"byte {error.start} is not UTF-8") from error
     if not text.lstrip().startswith("{"):
-        return ForeignSet(form="csv", items=_items(_cells(text)))
+        return ForeignSet(form="csv", items=_csv_items(text))
     first = _first_object(text)
     if first is None or "samples" not in first:
         return ForeignSet(form="jsonl", items=_items(_lines(text)))
     samples, scorer = first["samples"], first.get("scorerKey")
     if not isinstance(samples, list):
         raise Unreadable("`samples` is no list")
-    exact = set(first) == {"samples", "scorerKey"} and isinstance(scorer, str)
+    named = type(scorer) is str and _SURROGATE.search(scorer) is None
     return ForeignSet(
         form="json",
         items=_items((f"samples[{at}]", sample) for at, sample in enumerate(samples)),
-        scorer_key=scorer if isinstance(scorer, str) and not _SURROGATE.search(scorer) else None,
-        published=exact and all(set(sample) == _PUBLISHED_ITEM for sample in samples),
+        scorer_key=scorer if named else None,
+        published=named
+        and set(first) == {"samples", "scorerKey"}
+        and all(set(sample) == _PUBLISHED_ITEM for sample in samples),
     )
 
 
@@ -132,6 +134,16 @@ def _cells(text: str) -> Iterator[tuple[str, object]]:
             line = reader.line_num + 1
     except csv.Error as error:
         raise Unreadable(f"line {line} is no CSV: {error}") from error
+
+
+def _csv_items(text: str) -> tuple[ForeignItem, ...]:
+    try:
+        return _items(_cells(text))
+    except Unreadable as error:
+        if not text.lstrip().startswith("["):
+            raise
+        said = 'a JSON list is none of the forms; write {"samples": [...]}, or one object a line'
+        raise Unreadable(said) from error
 
 
 def _header(cells: list[str]) -> list[str]:

@@ -1,0 +1,55 @@
+"""Published scores over a small item set, and the republished run they make; for tests of whoever reads runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from ragassay import canon
+from ragassay.manifest.republish import Claimed, ItemSet, foreign_items, republished_run
+from ragassay.manifest.scores import read_scores
+from ragassay.testing.signed_run import public_signer
+
+SCORES = ("1", "0.5", "0.25", "0", "0.83")
+JUDGE = "gpt-4o-mini"
+PUBLISHED: dict[str, Any] = {
+    "samples": [
+        {"id": f"a{i}", "input": f"Which port does service {i} use?", "target": f"Port {8000 + i}."}
+        for i in range(1, 6)
+    ],
+    "scorerKey": "llm-factual-consistency-vs-reference",
+}
+
+
+def published_bytes() -> bytes:
+    """Return the item set in the published form."""
+    return canon.canonical(PUBLISHED)
+
+
+def items_of(data: bytes) -> ItemSet:
+    """Return a foreign item set called `ports 1.0`."""
+    return foreign_items(data, name="ports", version="1.0")
+
+
+def lines_of(scores: Sequence[str | None] = SCORES, judge: str | None = JUDGE) -> list[dict[str, Any]]:
+    """Return one line per item of `PUBLISHED`; a score is written as a decimal text."""
+    return [
+        {"id": s["id"], "question": s["input"], "answer": s["target"], "score": score, "judge": judge}
+        for s, score in zip(PUBLISHED["samples"], scores, strict=True)
+    ]
+
+
+def written(lines: Sequence[dict[str, Any]]) -> bytes:
+    """Return lines as JSON Lines."""
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode()
+
+
+def republished_files(
+    data: bytes | None = None, scores: Sequence[str | None] = SCORES, *, rounding: bool = False
+) -> dict[str, bytes]:
+    """Return a republished run over `data` (the published form by default), signed by the public test key."""
+    items = items_of(published_bytes() if data is None else data)
+    read = read_scores(written(lines_of(scores)), items.benchmark.questions, rounding=rounding)
+    claimed = Claimed(row="ports-board", evaluator="scorer", source="https://example.org/ports")
+    return republished_run(read, items, claimed, public_signer())
