@@ -9,7 +9,7 @@ import pytest
 from ragassay import canon
 from ragassay.manifest import decode_run, read_run
 from ragassay.manifest.sign import parse_public_key
-from ragassay.verify import Policy, Report, verify
+from ragassay.verify import PinnedKey, Report, verify
 
 RUNS = Path(__file__).parent / "runs"
 
@@ -39,7 +39,7 @@ TEST_KEY = parse_public_key(
 
 
 def _report(name: str) -> Report:
-    return verify(read_run(RUNS / name).files, policy=Policy(key=TEST_KEY), now=4_000_000_000)
+    return verify(read_run(RUNS / name).files, policy=PinnedKey(TEST_KEY), now=4_000_000_000)
 
 
 def test_no_golden_run_is_forgotten() -> None:

@@ -13,7 +13,7 @@ from ragassay.errors import InputError
 from ragassay.manifest import is_run_folder, load_public_key, read_run
 from ragassay.records import to_json
 from ragassay.site.safe import one_line
-from ragassay.verify import CODES, Policy, Report, severity, verify
+from ragassay.verify import CODES, PinnedKey, Policy, Report, Unpinned, severity, verify
 
 
 @click.command("verify")
@@ -28,7 +28,7 @@ def command(ctx: click.Context, paths: tuple[Path, ...], key: Path | None, stric
     PATH is a run folder, a folder of run folders such as .ragassay/runs, or the folder of a board. Exit code 1 when any
     run is refused.
     """
-    policy = Policy(key=load_public_key(key) if key else None)
+    policy: Policy = PinnedKey(load_public_key(key)) if key else Unpinned()
     reports = sorted(((folder, _report(folder, policy)) for folder in _folders(paths)), key=_place)
     accepted = all(report.ok(strict) for _, report in reports)
     if as_json:
@@ -43,7 +43,7 @@ def command(ctx: click.Context, paths: tuple[Path, ...], key: Path | None, stric
 
 def verify_paths(paths: Sequence[Path], *, key: Path) -> int:
     """Check runs against a pinned key, print what was refused and one closing line; return 1 if any was, else 0."""
-    policy = Policy(key=load_public_key(key))
+    policy = PinnedKey(load_public_key(key))
     reports = [(folder, _report(folder, policy)) for folder in _folders(paths)]
     for folder, report in reports:
         if not report.ok(strict=False):

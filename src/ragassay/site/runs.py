@@ -10,7 +10,8 @@ from ragassay.canon import NotCanonical
 from ragassay.errors import InputError, VerifyError
 from ragassay.manifest import PublicKey, decode_run, load_public_key, read_run
 from ragassay.site.loaded import Check, LoadedRun
-from ragassay.verify import Policy, Report, verify
+from ragassay.site.reexecuted import observed
+from ragassay.verify import PinnedKey, Report, Unpinned, verify
 
 
 def load_runs(workspace: Path, *, now: int | None = None) -> list[LoadedRun]:
@@ -22,7 +23,7 @@ def load_runs(workspace: Path, *, now: int | None = None) -> list[LoadedRun]:
     """
     when = int(time.time()) if now is None else now
     own = _own_keys(workspace / "keys")
-    return [_load(folder, own, when) for folder in _folders(workspace / "runs")]
+    return [observed(_load(folder, own, when), workspace) for folder in _folders(workspace / "runs")]
 
 
 def _own_keys(folder: Path) -> dict[str, PublicKey]:
@@ -55,9 +56,9 @@ def _load(folder: Path, own: Mapping[str, PublicKey], now: int) -> LoadedRun:
         failed = Check(code="BUNDLE_DAMAGED", severity="fail", text=str(error))
         return LoadedRun(id=name, files={}, checks=(failed,), refused=f"BUNDLE_DAMAGED: {error}")
     files = read.files
-    report = verify(files, policy=Policy(), now=now, problems=read.problems)
+    report = verify(files, policy=Unpinned(), now=now, problems=read.problems)
     if report.fingerprint is not None and report.fingerprint in own:
-        report = verify(files, policy=Policy(key=own[report.fingerprint]), now=now, problems=read.problems)
+        report = verify(files, policy=PinnedKey(own[report.fingerprint]), now=now, problems=read.problems)
     checks = _checks(report)
     if not report.ok():
         failed = next(check for check in checks if check.severity == "fail")

@@ -1,8 +1,41 @@
-"""Bytes in, findings out: recomputes everything that a run claims."""
+"""Bytes in, findings out: recomputes everything that a run claims, and says whom that leaves to be trusted."""
 
 from ragassay.verify.codes import CODES, Reason, severity
-from ragassay.verify.policy import Policy
-from ragassay.verify.report import Finding, NotMade, Report
-from ragassay.verify.verifier import verify
+from ragassay.verify.policy import (
+    AllOf,
+    AnyOf,
+    Evidence,
+    Judgement,
+    PinnedKey,
+    PinnedRoot,
+    Policy,
+    TrustedLog,
+    Unpinned,
+)
+from ragassay.verify.policy_file import load_policy, write_policy
+from ragassay.verify.report import Announced, Finding, NotMade, Passes, Report
+from ragassay.verify.verifier import verify, verify_run
 
-__all__ = ["CODES", "Finding", "NotMade", "Policy", "Reason", "Report", "severity", "verify"]
+__all__ = [
+    "CODES",
+    "AllOf",
+    "Announced",
+    "AnyOf",
+    "Evidence",
+    "Finding",
+    "Judgement",
+    "NotMade",
+    "Passes",
+    "PinnedKey",
+    "PinnedRoot",
+    "Policy",
+    "Reason",
+    "Report",
+    "TrustedLog",
+    "Unpinned",
+    "load_policy",
+    "severity",
+    "verify",
+    "verify_run",
+    "write_policy",
+]

@@ -29,6 +29,7 @@ CODES: dict[str, Reason] = {
     # the bundle
     "FILE_MISSING": _fail("A file that the manifest names, or the manifest itself, is not there."),
     "BUNDLE_NAME": _fail("The run holds something that the manifest does not cover."),
+    "BUNDLE_DUPLICATE": _fail("Two members of the bundle have one name, or names that differ in case only."),
     "BUNDLE_LINK": _fail("A member of the run is a link and not a file."),
     "BUNDLE_TOO_LARGE": _fail("The run has more files, or a file more bytes, than is read."),
     "BUNDLE_DAMAGED": _fail("A file of the run cannot be read."),
@@ -41,6 +42,10 @@ CODES: dict[str, Reason] = {
     "SIGNATURE_INVALID": _fail("The signature is not by the key that it has to be by."),
     "KEY_UNKNOWN": _fail("The run names another key than the pinned one."),
     "KEY_WEAK": _fail("Under the named key anyone can sign."),
+    "KEY_EXPIRED": _fail("The key was not valid at the time at which a witness saw the run."),
+    "KEY_REVOKED": _fail("The key was revoked, and no witness saw the run before that."),
+    "REGISTRY_ROLLBACK": _fail("The key registry is older than one that was seen before."),
+    "REGISTRY_EXPIRED": _warn("The key registry is past its own expiry, so a newer one may say otherwise."),
     "SIGNER_UNPINNED": _warn("No key was pinned, so the signature shows that nothing changed, but not whose it is."),
     # the files
     "OUTPUTS_DIGEST": _fail("outputs.jsonl is not the file that was signed."),
@@ -82,9 +87,19 @@ CODES: dict[str, Reason] = {
     # what kind of run it is
     "STUB": _fail("The run is a fabricated fixture and measures nothing."),
     "REPUBLISHED": _warn("The scores were computed earlier and elsewhere; their verdicts cannot be checked."),
+    # the announcement and the log
     "NO_INTENT": _warn("The run was not announced before its first answer."),
-    "UNTIMED": _warn("No witness says when the run was signed."),
-    "UNWITNESSED": _warn("No transparency log holds the run."),
+    "INTENT_AFTER_RUN": _fail("The announcement was logged or made after the run had begun."),
+    "INTENT_MISMATCH": _fail("The announcement is not the one that the run names, or announces something else."),
+    "PASS_OUT_OF_PLAN": _fail("The announcement does not plan this run as this pass."),
+    "PASS_MISSING": _warn("A pass that was announced is neither published nor void."),
+    "LOG_INCLUSION": _fail("The proof does not show that the log holds this statement."),
+    "LOG_FORK": _fail("The log is not the one that was witnessed: entries were changed, or cut off."),
+    "RUN_VOIDED": _fail("The log says that this run no longer counts."),
+    "UNTIMED": _warn("No witness says that the announcement was there before the first answer, or the run when."),
+    "UNWITNESSED": _warn("No log and witness that you trust are shown to hold the run."),
+    # re-execution
+    "RERUN_DIFFERS": _fail("The run was executed again, and its content, counts or score came out different."),
 }
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import get_args
 
 from ragassay import canon, fold
+from ragassay.errors import ModelErrorKind
 from ragassay.manifest.files import OUTPUTS
 from ragassay.manifest.rows import verdict_of
 from ragassay.manifest.statement import RunPredicate
@@ -14,6 +16,9 @@ from ragassay.score import item_hundredths, status_of
 from ragassay.verify.report import Findings
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
+SERVICE_FAILURES = frozenset({"stack", "unjudged", *get_args(ModelErrorKind)})
+"""Kinds of failure by which a stack, a model or a judge is to blame, and never the harness."""
+
 QUOTED = frozenset({"SUPPORTS", "HEDGES", "CONTRADICTS"})
 
 
@@ -112,10 +117,11 @@ def _status_problem(row: OutputRow, verdict: Verdict | None) -> str | None:
 def _missing_problem(row: OutputRow, verdict: Verdict | None) -> str | None:
     if verdict is not None:
         return "there is a verdict"
-    if (row.retrieval == "failed") != (row.status == "retrieval_failed") and row.status != "harness_failed":
-        return f"retrieval is {row.retrieval!r}"
     if row.status == "harness_failed":
-        return None
+        kind = row.failure.kind if row.failure else ""
+        return f"its failure is {kind!r}, which is that of a service" if kind in SERVICE_FAILURES else None
+    if (row.retrieval == "failed") != (row.status == "retrieval_failed"):
+        return f"retrieval is {row.retrieval!r}"
     if (row.answer is not None) != (row.status == "judge_failed"):
         return "an answer stands on items whose judge failed and on no other missing one"
     return None

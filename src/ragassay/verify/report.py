@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 from ragassay.errors import VerifyError
 from ragassay.records import Counts, Record, Score
@@ -21,11 +22,39 @@ class Finding(Record, frozen=True):
     where: str | None = None
 
 
+def finding(code: str, message: str | None = None, where: str | None = None) -> Finding:
+    """Return a finding of a code of the table; without a message it says what the code means."""
+    reason = CODES[code]
+    return Finding(code=code, severity=reason.plain, message=message or reason.meaning, where=where)
+
+
 class NotMade(Record, frozen=True):
     """A check that was not made, and why."""
 
     check: str
     why: str
+
+
+class Passes(Record, frozen=True):
+    """What a log says of the passes that one announcement plans: their numbers, from 1, by how each ended."""
+
+    published: tuple[int, ...]
+    voided: tuple[int, ...]
+    missing: tuple[int, ...]
+
+
+class Announced(Record, frozen=True):
+    """The announcement that a run names: where in which log, how many passes it plans, and who saw it when.
+
+    `planned` is None where the announcement cannot be read, `witnessed_at` (Unix seconds) where no trusted witness saw
+    it, `passes` where no log was given that could say.
+    """
+
+    log: str
+    index: int
+    planned: int | None
+    witnessed_at: int | None
+    passes: Passes | None
 
 
 class Report(Record, frozen=True):
@@ -47,6 +76,11 @@ class Report(Record, frozen=True):
     fingerprint: str | None = None
     signer_name: str | None = None
     pinned: bool = False
+    key_status: str | None = None
+    """What the registry of a pinned root says of the key."""
+    witnessed_at: int | None = None
+    """When trusted witnesses saw the run, in Unix seconds."""
+    announced: Announced | None = None
 
     def ok(self, strict: bool = False) -> bool:
         """Tell whether no finding fails; `strict` turns most warnings into failures."""
@@ -69,12 +103,15 @@ class Findings:
 
     def add(self, code: str, message: str | None = None, where: str | None = None) -> None:
         """Note one finding; without a message it says what the code means."""
-        reason = CODES[code]
         self._seen[code] += 1
         if self._seen[code] <= MAX_PER_CODE:
-            self._found.append(
-                Finding(code=code, severity=reason.plain, message=message or reason.meaning, where=where)
-            )
+            self._found.append(finding(code, message, where))
+
+    def extend(self, found: Iterable[Finding]) -> None:
+        """Note findings that were made elsewhere, each that is not noted yet."""
+        for one in found:
+            if one not in self._found:
+                self.add(one.code, one.message, one.where)
 
     def error(self, error: VerifyError, where: str | None = None) -> None:
         """Note the finding that a reader of bytes raised."""

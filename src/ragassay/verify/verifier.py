@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar, get_args
+from collections.abc import Mapping, Sequence
 
-from ragassay import canon
 from ragassay.errors import VerifyError
-from ragassay.manifest.decode import (
-    Outputs,
-    decode_benchmark,
-    decode_config,
-    decode_outputs,
-    decode_telemetry,
-    question_file,
-)
+from ragassay.manifest.decode import question_file
 from ragassay.manifest.files import (
     BENCHMARK,
     BESIDE,
     CONFIG,
-    FOREIGN,
+    INTENT,
+    INTENT_PROOF,
     MANIFEST,
     MAX_BYTES,
     MAX_MEMBERS,
@@ -27,26 +19,13 @@ from ragassay.manifest.files import (
     TELEMETRY,
 )
 from ragassay.manifest.statement import RunPredicate, Statement
-from ragassay.records import OutputRow, Profile, Score
-from ragassay.score import count, run_score
-from ragassay.verify.delivery import check_delivery
-from ragassay.verify.foreign import check_foreign_set
-from ragassay.verify.items import check_items
-from ragassay.verify.order import check_belonging, check_order, check_telemetry
+from ragassay.manifest.tiles import LogView
+from ragassay.verify.announcement import check_plan
+from ragassay.verify.contents import check_contents, named_digest
 from ragassay.verify.policy import Policy
-from ragassay.verify.references import check_benchmark, check_config
 from ragassay.verify.report import Findings, Report
-from ragassay.verify.signature import check_envelope
-
-T = TypeVar("T")
-
-_DIGEST_CODES = {
-    OUTPUTS: "OUTPUTS_DIGEST",
-    TELEMETRY: "TELEMETRY_DIGEST",
-    CONFIG: "CONFIG_DIGEST",
-    BENCHMARK: "BENCHMARK_DIGEST",
-    FOREIGN: "BENCHMARK_DIGEST",
-}
+from ragassay.verify.signature import SignedRun, read_envelope
+from ragassay.verify.standing import NOTHING, Standing, check_registry, check_standing
 
 
 def verify(
@@ -54,57 +33,73 @@ def verify(
     *,
     policy: Policy,
     now: int,
-    log: object | None = None,
-    registry: object | None = None,
+    log: LogView | None = None,
+    registry: bytes | None = None,
     problems: Sequence[VerifyError] = (),
 ) -> Report:
     """Check one run, given as file name → bytes, and report every reason against it.
 
-    `now` (Unix seconds) is when the caller checks. `problems` are those that whoever read the files met. `log` and
-    `registry` are the transparency log and the key registry; this version reads neither and says so. Whatever the
-    bytes are, the result is a report and never an exception.
+    `now` (Unix seconds) is when the caller checks. `log` is the whole log as the caller got it: without it
+    PASS_MISSING, RUN_VOIDED and LOG_FORK cannot be found. `registry` is the signed key registry; without it one beside
+    the run is used. `problems` are those that whoever read the files met. Whatever the bytes are, the result is a
+    report and never an exception.
     """
     findings = Findings()
     for problem in problems:
         findings.error(problem)
     if len(files) > MAX_MEMBERS:
         findings.add("BUNDLE_TOO_LARGE", f"the run has {len(files)} files; {MAX_MEMBERS} are allowed")
-        return _report(None, policy, now, findings)
-    statement = None
+        return _report(None, NOTHING, now, findings)
+    run = None
     if MANIFEST in files:
-        statement = check_envelope(files[MANIFEST], policy, findings, MANIFEST)
+        run = read_envelope(files[MANIFEST], findings, MANIFEST)
     else:
         findings.add("FILE_MISSING", f"{MANIFEST} is missing", MANIFEST)
-    _check_names(files, statement, findings)
-    if statement is None:
+    _check_names(files, run.statement if run else None, findings)
+    keys = check_registry(files, registry, findings)
+    if run is None:
         findings.not_made("everything that the manifest claims", "the manifest cannot be read")
-    else:
-        _check_kind(statement.predicate, findings)
-        _check_run(statement, files, findings)
-        for check, given in (("inclusion in a transparency log", log), ("status of the key in a registry", registry)):
-            findings.not_made(check, "none was given" if given is None else "this version reads none")
-    return _report(statement, policy, now, findings)
+        return _report(None, NOTHING, now, findings)
+    _check_kind(run.statement.predicate, findings)
+    standing = check_standing(run, files, policy, now, keys, log, findings)
+    rows = check_contents(run.statement, files, findings)
+    if standing.intent is not None:
+        check_plan(run.statement.predicate, standing.intent.predicate, rows, findings)
+    findings.not_made("re-execution", "only bytes are read here")
+    return _report(run, standing, now, findings)
+
+
+def verify_run(
+    manifest: bytes,
+    *,
+    outputs: bytes,
+    benchmark: bytes,
+    config: bytes | None = None,
+    telemetry: bytes | None = None,
+    policy: Policy,
+    now: int,
+) -> Report:
+    """Check one run whose files the caller holds one by one; a foreign question set is taken for what it is.
+
+    Announcement, proofs and registry have their place in `verify`, to which this is a short way.
+    """
+    findings = Findings()
+    run = read_envelope(manifest, findings, MANIFEST)
+    questions = question_file(run.statement.predicate.benchmark) if run else BENCHMARK
+    given = {MANIFEST: manifest, OUTPUTS: outputs, questions: benchmark, CONFIG: config, TELEMETRY: telemetry}
+    return verify({name: data for name, data in given.items() if data is not None}, policy=policy, now=now)
 
 
 def _check_names(files: Mapping[str, bytes], statement: Statement | None, findings: Findings) -> None:
     for name in sorted(files):
-        if name in BESIDE:
-            findings.not_made(name, "this version reads neither log nor intent")
-        elif name not in MAX_BYTES:
+        if name not in MAX_BYTES and name not in BESIDE:
             findings.add("BUNDLE_NAME", f"{name[:200]!r} is no file of a run")
-        elif statement is not None and _wanted(name, statement) is None and name != MANIFEST:
+        elif statement is None or name == MANIFEST:
+            continue
+        elif name in MAX_BYTES and named_digest(name, statement) is None:
             findings.add("BUNDLE_NAME", f"the manifest does not cover {name}", name)
-
-
-def _wanted(name: str, statement: Statement) -> str | None:
-    """Return the digest that the manifest gives a file, or None where it names none."""
-    predicate = statement.predicate
-    if name == OUTPUTS:
-        return statement.subject[0].digest.sha256
-    if name in (BENCHMARK, FOREIGN):
-        return predicate.benchmark.digest.sha256 if name == question_file(predicate.benchmark) else None
-    ref = {CONFIG: predicate.config, TELEMETRY: predicate.telemetry}.get(name)
-    return ref.digest.sha256 if ref else None
+        elif name in (INTENT, INTENT_PROOF) and statement.predicate.intent is None:
+            findings.add("BUNDLE_NAME", f"the manifest names no announcement, and there is {name}", name)
 
 
 def _check_kind(predicate: RunPredicate, findings: Findings) -> None:
@@ -113,12 +108,6 @@ def _check_kind(predicate: RunPredicate, findings: Findings) -> None:
         findings.add("STUB")
     elif kind == "republished":
         findings.add("REPUBLISHED", _computed_by(predicate))
-    if predicate.intent is None:
-        findings.add("NO_INTENT")
-    else:
-        findings.add("NO_INTENT", "the run names an announcement that this version cannot look up")
-    findings.add("UNTIMED")
-    findings.add("UNWITNESSED")
 
 
 def _computed_by(predicate: RunPredicate) -> str:
@@ -127,99 +116,11 @@ def _computed_by(predicate: RunPredicate) -> str:
     return f"the scores were computed elsewhere (by {evaluator.name[:200]!r}{source}); their verdicts cannot be checked"
 
 
-def _check_run(statement: Statement, files: Mapping[str, bytes], findings: Findings) -> None:
-    predicate = statement.predicate
-    asked = question_file(predicate.benchmark)
-    for name in (OUTPUTS, TELEMETRY, CONFIG, asked):
-        _check_digest(name, _wanted(name, statement), files, findings)
-    config = _decode(decode_config, CONFIG, files, findings) if predicate.config else None
-    telemetry = _decode(decode_telemetry, TELEMETRY, files, findings) if predicate.telemetry else None
-    outputs = _decode(decode_outputs, OUTPUTS, files, findings)
-    if asked == FOREIGN:
-        benchmark = check_foreign_set(predicate, files, outputs.rows if outputs else None, findings)
-    elif (benchmark := _decode(decode_benchmark, BENCHMARK, files, findings)) is not None:
-        check_benchmark(predicate, benchmark, canon.sha256(files[BENCHMARK]), findings)
-    if config is not None:
-        check_config(predicate, config, findings)
-    if outputs is None:
-        findings.not_made("rows, scores and counts", f"{OUTPUTS} cannot be read")
-        return
-    rows = outputs.rows
-    if benchmark is not None:
-        check_order(rows, benchmark, findings)
-    check_belonging(rows, predicate, findings)
-    questions = {question.id: question for question in benchmark.questions} if benchmark else {}
-    check_items(rows, questions, predicate, _profile(predicate), findings)
-    _check_totals(outputs, predicate, findings)
-    measure = config.config.measure if config and predicate.provenance.source_kind != "republished" else None
-    if measure is not None:
-        check_delivery(rows, measure, predicate, findings)
-    if telemetry is not None:
-        check_telemetry(rows, telemetry, predicate, findings, measure.threshold if measure else None)
-
-
-def _check_digest(name: str, wanted: str | None, files: Mapping[str, bytes], findings: Findings) -> None:
-    if wanted is None:
-        findings.not_made(f"digest of {name}", "the manifest names none, as a republished run may")
-    elif name not in files:
-        findings.add("FILE_MISSING", f"{name} is missing", name)
-    else:
-        findings.made(f"digest of {name}")
-        if canon.sha256(files[name]) != wanted:
-            findings.add(_DIGEST_CODES[name], f"{name} is not the file that was signed", name)
-
-
-def _decode(decode: Callable[[bytes], T], name: str, files: Mapping[str, bytes], findings: Findings) -> T | None:
-    if name not in files:
-        return None
-    try:
-        return decode(files[name])
-    except VerifyError as error:
-        findings.error(error, name)
-        return None
-
-
-def _profile(predicate: RunPredicate) -> Profile | None:
-    profiles: tuple[Profile, ...] = get_args(Profile)
-    return next((name for name in profiles if predicate.metric.id.startswith(f"{name}-judged-by-")), None)
-
-
-def _check_totals(outputs: Outputs, predicate: RunPredicate, findings: Findings) -> None:
-    rows = outputs.rows
-    if outputs.content != predicate.content.sha256:
-        findings.add("CONTENT_DIGEST", None, OUTPUTS)
-    findings.made("content digest")
-    _check_run_score(rows, predicate, findings)
-    counts = count(rows)
-    if counts != predicate.counts:
-        findings.add("COUNTS")
-    findings.made("counts")
-    if counts.retrieval_failed:
-        findings.add("RETRIEVAL_FAILED", f"retrieval failed for {counts.retrieval_failed} of {counts.asked} questions")
-    if counts.missing > counts.asked // 50:
-        findings.add("MISSING_ITEMS", f"{counts.missing} of {counts.asked} questions ended without a score")
-
-
-def _check_run_score(rows: tuple[OutputRow, ...], predicate: RunPredicate, findings: Findings) -> None:
-    try:
-        score = run_score(row.score for row in rows)
-    except ValueError as error:
-        findings.add("RUN_SCORE", f"the run's score cannot be computed: {error}", OUTPUTS)
-    else:
-        if score != predicate.score:
-            findings.add("RUN_SCORE", f"the items make it {_shown(score)}, not {_shown(predicate.score)}", MANIFEST)
-    findings.made("run score")
-
-
-def _shown(score: Score | None) -> str:
-    return "no score" if score is None else f"{score.num}/{score.den} = {score.decimal}"
-
-
-def _report(statement: Statement | None, policy: Policy, now: int, findings: Findings) -> Report:
+def _report(run: SignedRun | None, standing: Standing, now: int, findings: Findings) -> Report:
     found, made, not_made = findings.results()
-    if statement is None:
-        return Report(findings=found, made=made, not_made=not_made, checked_at=now, pinned=policy.key is not None)
-    predicate = statement.predicate
+    if run is None:
+        return Report(findings=found, made=made, not_made=not_made, checked_at=now)
+    predicate = run.statement.predicate
     return Report(
         findings=found,
         made=made,
@@ -236,5 +137,8 @@ def _report(statement: Statement | None, policy: Policy, now: int, findings: Fin
         counts=predicate.counts,
         fingerprint=predicate.signer.kid,
         signer_name=predicate.signer.name,
-        pinned=policy.key is not None,
+        pinned=standing.pinned,
+        key_status=standing.key_status,
+        witnessed_at=standing.witnessed_at,
+        announced=standing.announced,
     )

@@ -19,7 +19,7 @@ from ragassay.run.board_run import Options
 from ragassay.run.passes import PassRun
 from ragassay.testing import chat_replies
 from ragassay.testing.chat_server import ChatServer
-from ragassay.verify import Policy, verify
+from ragassay.verify import Unpinned, verify
 
 LLM_JUDGE = 'kind = "llm"\nmodel = { kind = "openai", id = "j", base_url = "{url}", limits = { concurrency = 4 } }'
 
@@ -43,7 +43,7 @@ def test_a_board_runs_and_every_run_verifies(lab: Lab) -> None:
     }
     for (row, _), end in ended.items():
         files = read_run(lab.space.runs / end.run_id).files
-        report = verify(files, policy=Policy(), now=int(time.time()))
+        report = verify(files, policy=Unpinned(), now=int(time.time()))
         assert report.ok(strict=False), report.findings
         score = decode_run(files).predicate.score
         assert score is not None

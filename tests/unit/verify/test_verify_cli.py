@@ -44,7 +44,7 @@ def test_a_good_run_is_accepted(tmp_path: Path, key: Path) -> None:
     assert result.exit_code == 0
     assert "score 0.5833 (175/300), 3 of 3 scored" in result.output
     assert f"key {public_signer().kid} (test-key-never-trust; the pinned key)" in result.output
-    assert "Not checked: inclusion in a transparency log" in result.output
+    assert "Not checked: announcement (the run names none); " in result.output
     assert "1 of 1 run verified." in result.output
 
 
