@@ -49,8 +49,11 @@ def check_deterministic(measure: Measure) -> None:
             problems.append(f"the stack {kind!r} is a row of its own and cannot stand inside another stack")
         elif (fault := _fault(seam, kind)) is not None:
             problems.append(fault)
+    problems = list(dict.fromkeys(problems))
+    if len(problems) == 1:
+        raise NotPossible(problems[0])
     if problems:
-        raise NotPossible("not every part of it can be executed again", list(dict.fromkeys(problems))[:NAMED])
+        raise NotPossible(f"{len(problems)} of its parts cannot be executed again", problems[:NAMED])
 
 
 def _fault(seam: Seam, kind: str) -> str | None:
