@@ -11,13 +11,7 @@
 
   const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
   const PAYLOAD_TYPE = "application/vnd.in-toto+json";
-  const BASE = "https://ragassay.dev/attestation";
-  /** What a statement can be, and the shape that it then has. */
-  const KINDS = {
-    run: { base: `${BASE}/benchmark-run/`, shape: "Statement", what: "a run" },
-    intent: { base: `${BASE}/run-intent/`, shape: "IntentStatement", what: "an announcement" },
-    void: { base: `${BASE}/run-void/`, shape: "VoidStatement", what: "a voiding" },
-  };
+  const RUN_KIND = "https://ragassay.dev/attestation/benchmark-run/";
   const VERSION = "v0.1";
   const MAX_SLOW_BYTES = 8 << 20;
 
@@ -25,8 +19,8 @@
     throw new VerifyError(message, code);
   }
 
-  /** Read a statement of `kind` (run, intent, void) by its type and its shape alone. */
-  function decodeShape(payloadType, payload, kind) {
+  /** Read the statement of a run; throws TYPE_UNKNOWN, VERSION_UNKNOWN, ENVELOPE_MALFORMED, ENVELOPE_NOT_CANONICAL. */
+  function decodeStatement(payloadType, payload) {
     if (payloadType !== PAYLOAD_TYPE) fail("TYPE_UNKNOWN", `the payload type is not ${PAYLOAD_TYPE}`);
     const [value, written] = asVerifyError("ENVELOPE_MALFORMED", "the signed payload is no strict JSON", () => {
       const found = loadStrict(payload, ragassay.dsse.MAX_ENVELOPE_BYTES, 16);
@@ -38,23 +32,21 @@
     if (!isObject(value) || value._type !== STATEMENT_TYPE) {
       fail("TYPE_UNKNOWN", `the payload is no in-toto statement of type ${STATEMENT_TYPE}`);
     }
-    const { base, shape, what } = KINDS[kind];
-    const type = value.predicateType;
-    if (type !== base + VERSION) {
-      if (typeof type === "string" && type.startsWith(base)) {
-        fail("VERSION_UNKNOWN", `it is of version ${type.slice(base.length, base.length + 40)}, not ${VERSION}`);
-      }
-      fail("TYPE_UNKNOWN", `the statement is not ${what}`);
-    }
-    return asVerifyError("ENVELOPE_MALFORMED", `the statement lacks the form of ${what}`, () => convert(value, shape));
-  }
-
-  /** Read the statement of a run; throws TYPE_UNKNOWN, VERSION_UNKNOWN, ENVELOPE_MALFORMED, ENVELOPE_NOT_CANONICAL. */
-  function decodeStatement(payloadType, payload) {
-    const statement = decodeShape(payloadType, payload, "run");
+    checkPredicateType(value.predicateType);
+    const lacks = "the statement lacks the form of a run";
+    const statement = asVerifyError("ENVELOPE_MALFORMED", lacks, () => convert(value, "Statement"));
     const problem = formProblem(statement);
     if (problem !== null) fail("ENVELOPE_MALFORMED", problem);
     return statement;
+  }
+
+  function checkPredicateType(type) {
+    if (type === RUN_KIND + VERSION) return;
+    if (typeof type === "string" && type.startsWith(RUN_KIND)) {
+      const other = type.slice(RUN_KIND.length, RUN_KIND.length + 40);
+      fail("VERSION_UNKNOWN", `the run is of version ${other}; this verifier knows ${VERSION}`);
+    }
+    fail("TYPE_UNKNOWN", "the statement is not a run");
   }
 
   function formProblem({ subject, predicate }) {
@@ -102,6 +94,15 @@
   }
 
   /**
+   * Return the name of the file that holds a run's questions.
+   *
+   * A manifest gives a foreign set one digest twice, that of its bytes; our form has another for its published form.
+   */
+  function questionFile({ itemSet, digest }) {
+    return itemSet.sha256 === digest.sha256 ? "benchmark.foreign" : "benchmark.json";
+  }
+
+  /**
    * Tell whether the other verifier takes its quick way through the free-form part of a question set.
    *
    * It does where code points sort like UTF-16 code units and the part is small; else the whole file has the depth and
@@ -121,5 +122,5 @@
     return Object.values(value).every(sortsAlike);
   }
 
-  ragassay.decode = { decodeShape, decodeStatement, decodeConfig, decodeBenchmark };
+  ragassay.decode = { decodeStatement, decodeConfig, decodeBenchmark, questionFile };
 })();

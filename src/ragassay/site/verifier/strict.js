@@ -180,5 +180,5 @@
     }
   }
 
-  ragassay.strict = { MAX_DEPTH, canonical, canonicalText, scanDepth, loadStrict, loadCanonical };
+  ragassay.strict = { MAX_DEPTH, canonical, canonicalText, scanDepth, loadStrict, loadCanonical, Reader };
 })();

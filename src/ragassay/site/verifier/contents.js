@@ -1,0 +1,150 @@
+// Do the files of a run hold what its manifest claims? Every digest and every number is computed again:
+// ragassay/verify/contents.py.
+(() => {
+  "use strict";
+
+  const { VerifyError } = ragassay.errors;
+  const { sha256Hex } = ragassay.bytes;
+  const { decodeConfig, decodeBenchmark, questionFile } = ragassay.decode;
+  const { decodeOutputs, decodeTelemetry } = ragassay.rows;
+  const { same, checkBenchmark, checkConfig } = ragassay.references;
+  const { runScore, count } = ragassay.score;
+  const PROFILES = ["factual-consistency/1", "factual-consistency/2"];
+  const DIGEST_CODES = {
+    "outputs.jsonl": "OUTPUTS_DIGEST",
+    "telemetry.jsonl": "TELEMETRY_DIGEST",
+    "config.json": "CONFIG_DIGEST",
+    "benchmark.json": "BENCHMARK_DIGEST",
+    "benchmark.foreign": "BENCHMARK_DIGEST",
+  };
+
+  /** Return the digest that the manifest gives a file, or null where it names none. */
+  function namedDigest(name, { subject, predicate }) {
+    if (name === "outputs.jsonl") return subject[0].digest.sha256;
+    if (name === questionFile(predicate.benchmark)) return predicate.benchmark.digest.sha256;
+    const ref = { "config.json": predicate.config, "telemetry.jsonl": predicate.telemetry }[name];
+    return ref ? ref.digest.sha256 : null;
+  }
+
+  /** Check everything that the files by themselves can show; return the rows where they can be read, else null. */
+  function checkContents(statement, files, findings) {
+    const { predicate } = statement;
+    for (const name of ["outputs.jsonl", "telemetry.jsonl", "config.json", questionFile(predicate.benchmark)]) {
+      checkDigest(name, namedDigest(name, statement), files, findings);
+    }
+    const read = readFiles(predicate, files, findings);
+    checkReferences(predicate, read, findings);
+    if (read.outputs === null) {
+      findings.notMade("rows, scores and counts", "outputs.jsonl cannot be read");
+      return null;
+    }
+    checkRows(predicate, read, findings);
+    return read.outputs.rows;
+  }
+
+  function checkDigest(name, wanted, files, findings) {
+    if (wanted === null) {
+      findings.notMade(`digest of ${name}`, "the manifest names none, as a republished run may");
+    } else if (!files.has(name)) {
+      findings.add("FILE_MISSING", `${name} is missing`, name);
+    } else {
+      findings.made(`digest of ${name}`);
+      if (sha256Hex(files.get(name)) !== wanted) {
+        findings.add(DIGEST_CODES[name], `${name} is not the file that was signed`, name);
+      }
+    }
+  }
+
+  function readFiles(predicate, files, findings) {
+    const outputs = decode(decodeOutputs, "outputs.jsonl", files, findings);
+    const benchmark =
+      questionFile(predicate.benchmark) === "benchmark.foreign"
+        ? ragassay.foreign.checkForeignSet(predicate, files, outputs ? outputs.rows : null, findings)
+        : decode(decodeBenchmark, "benchmark.json", files, findings);
+    const config = predicate.config ? decode(decodeConfig, "config.json", files, findings) : null;
+    const telemetry = predicate.telemetry ? decode(decodeTelemetry, "telemetry.jsonl", files, findings) : null;
+    return { outputs, benchmark, config, telemetry };
+  }
+
+  function decode(read, name, files, findings) {
+    if (!files.has(name)) return null;
+    try {
+      return read(files.get(name));
+    } catch (error) {
+      if (!(error instanceof VerifyError)) throw error;
+      findings.error(error, name);
+      return null;
+    }
+  }
+
+  function checkReferences(predicate, read, findings) {
+    const questions = questionFile(predicate.benchmark);
+    if (read.benchmark === null) {
+      findings.notMade("question set and order", `the questions of ${questions} are not known`);
+    } else if (questions === "benchmark.json") {
+      checkBenchmark(predicate, read.benchmark, findings);
+    }
+    if (read.config === null) findings.notMade("configuration", whyNot(predicate.config, "config.json"));
+    else checkConfig(predicate, read.config, findings);
+  }
+
+  function whyNot(named, name) {
+    return named ? `${name} is not there, or cannot be read` : `the manifest names no ${name}`;
+  }
+
+  function checkRows(predicate, { outputs, benchmark, config, telemetry }, findings) {
+    const { rows } = outputs;
+    if (benchmark !== null) ragassay.order.checkOrder(rows, benchmark, findings);
+    ragassay.order.checkBelonging(rows, predicate, findings);
+    const questions = new Map((benchmark ? benchmark.samples : []).map((question) => [question.id, question]));
+    const profile = PROFILES.find((name) => predicate.metric.id.startsWith(`${name}-judged-by-`)) || null;
+    ragassay.items.checkItems(rows, questions, predicate, profile, findings);
+    checkTotals(outputs, predicate, findings);
+    const republished = predicate.provenance.sourceKind === "republished";
+    const measure = config !== null && !republished ? config.config.measure : null;
+    if (measure !== null) {
+      ragassay.delivery.checkDelivery(rows, measure, predicate, findings);
+    } else {
+      const why = republished ? "the run is republished" : whyNot(predicate.config, "config.json");
+      findings.notMade("retrieval against the configuration", why);
+    }
+    if (telemetry === null) findings.notMade("window", whyNot(predicate.telemetry, "telemetry.jsonl"));
+    else ragassay.order.checkTelemetry(rows, telemetry, predicate, findings, measure ? measure.threshold : null);
+  }
+
+  function checkTotals({ rows, content }, predicate, findings) {
+    if (content !== predicate.content.sha256) findings.add("CONTENT_DIGEST", null, "outputs.jsonl");
+    findings.made("content digest");
+    checkRunScore(rows, predicate, findings);
+    const counts = count(rows);
+    if (!same(counts, predicate.counts)) findings.add("COUNTS");
+    findings.made("counts");
+    const failed = rows.filter((row) => row.retrieval === "failed" || row.status === "retrieval_failed").length;
+    if (failed > 0) {
+      findings.add("RETRIEVAL_FAILED", `retrieval failed for ${failed} of ${counts.asked} questions`);
+    }
+    const missing = counts.asked - counts.scored;
+    if (missing > Math.floor(counts.asked / 50)) {
+      findings.add("MISSING_ITEMS", `${missing} of ${counts.asked} questions ended without a score`);
+    }
+  }
+
+  function checkRunScore(rows, predicate, findings) {
+    try {
+      const score = runScore(rows.map((row) => row.score));
+      if (!same(score, predicate.score)) {
+        findings.add("RUN_SCORE", `the items make it ${shown(score)}, not ${shown(predicate.score)}`, "run.dsse.json");
+      }
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      findings.add("RUN_SCORE", `the run's score cannot be computed: ${error.message}`, "outputs.jsonl");
+    }
+    findings.made("run score");
+  }
+
+  function shown(score) {
+    return score === null ? "no score" : `${score.num}/${score.den} = ${score.decimal}`;
+  }
+
+  ragassay.contents = { namedDigest, checkContents };
+})();

@@ -1,0 +1,148 @@
+// Whose a run is, when it was seen, and whether it was announced: ragassay/verify/standing.py.
+(() => {
+  "use strict";
+
+  const { VerifyError } = ragassay.errors;
+  const { finding } = ragassay.report;
+  const { unpinned, failures } = ragassay.policy;
+  const { namedKey } = ragassay.signature;
+  const { checkInclusion } = ragassay.inclusion;
+  const { readAnnouncement, checkBefore } = ragassay.announcement;
+  const MANIFEST = "run.dsse.json";
+  const RUN_PROOF = "run.tlog-proof";
+  const INTENT = "intent.dsse.json";
+  const INTENT_PROOF = "intent.tlog-proof";
+  const REGISTRY = "ragassay-keys.json";
+  const SLACK_S = 300;
+
+  /** Return the registry that was given, else the one beside the run; either must be one, whoever is trusted. */
+  async function checkRegistry(files, given, findings) {
+    const read = [];
+    for (const data of [given, files.get(REGISTRY) || null]) {
+      try {
+        read.push(data === null ? null : await ragassay.registry.decodeRegistry(data));
+      } catch (error) {
+        if (!(error instanceof VerifyError)) throw error;
+        findings.error(error, REGISTRY);
+        read.push(null);
+      }
+    }
+    return given === null ? read[1] : read[0];
+  }
+
+  /** Hold run and announcement against the policy, their proofs, and the whole log where it is given. */
+  async function checkStanding(run, files, { policy, now, registry, log, findings }) {
+    const { predicate } = run.statement;
+    const place = await checkInclusion(files, RUN_PROOF, run.data, "the run", findings);
+    const evidence = evidenceOf(MANIFEST, RUN_PROOF, predicate.signer, run, place, { now, registry, findings });
+    const judged = await judge(policy, evidence, findings);
+    noteChecks(policy, judged, evidence, findings);
+    checkTime(predicate, judged.witnessed, now, findings);
+    const intent = await readAnnouncement(predicate, files, findings);
+    const announcing = intent && (await checkIntent(intent, predicate, files, place, policy, evidence, findings));
+    const places = [place, announcing ? announcing.place : null];
+    const accept = accepting(policy, evidence, log, judged);
+    const passes = await ragassay.wholeLog.checkLog(run, intent, places, { policy, accept, log, findings });
+    const announced = predicate.intent && {
+      log: predicate.intent.log,
+      index: predicate.intent.index,
+      planned: intent ? intent.predicate.runs.length : null,
+      witnessedAt: announcing ? announcing.witnessed : null,
+      passes,
+    };
+    const pinned = judged.signer === "pinned";
+    return { pinned, keyStatus: judged.keyStatus, witnessedAt: judged.witnessed, intent, announced };
+  }
+
+  function evidenceOf(where, proof, signer, signed, place, { now, registry, findings }) {
+    return {
+      where,
+      proof,
+      kid: signer.kid,
+      x: namedKey(signer, findings, where),
+      signedBy: signed.signedBy,
+      now,
+      checkpoint: place ? place.checkpoint : null,
+      registry,
+      registryVersion: signer.registryVersion,
+      witnessed: null,
+    };
+  }
+
+  /** Ask the policy; a signature that it held against no key is held against the named one, and said to be that. */
+  async function judge(policy, evidence, findings) {
+    let judged = await policy.judge(evidence);
+    findings.extend(judged.findings);
+    if (judged.signer === "unchecked") {
+      const named = await unpinned().judge(evidence);
+      findings.extend(named.findings);
+      judged = { ...judged, signer: named.signer };
+    }
+    if (policy.logs.length === 0) findings.extend([finding("UNWITNESSED", null, evidence.proof)]);
+    return judged;
+  }
+
+  function noteChecks(policy, judged, evidence, findings) {
+    findings.made("key");
+    if (judged.signer === "unchecked") findings.notMade("signature", "there is no usable key to check it with");
+    else findings.made("signature");
+    if (policy.logs.length > 0) findings.made("trusted log and witnesses");
+    else findings.notMade("trusted log and witnesses", "no log is pinned");
+    if (judged.keyStatus !== null) {
+      findings.made("status of the key in a registry");
+    } else {
+      const unlisted = "no root is pinned whose registry lists the key";
+      const why = evidence.registry === null ? "no registry was given" : unlisted;
+      findings.notMade("status of the key in a registry", why);
+    }
+  }
+
+  function checkTime({ window }, witnessed, now, findings) {
+    if (window !== null && window.end > now + SLACK_S) {
+      findings.add("WINDOW", `its last answer is ${window.end - now} seconds in the future`, MANIFEST);
+    }
+    if (witnessed === null) {
+      findings.add("UNTIMED", "no trusted witness says when the run was signed", RUN_PROOF);
+    } else if (window !== null && witnessed < window.end - SLACK_S) {
+      const message = `the run was witnessed ${window.end - witnessed} seconds before its last answer`;
+      findings.add("WINDOW", message, RUN_PROOF);
+    }
+  }
+
+  /** Hold the announcement against the policy as the run was, and against its time. */
+  async function checkIntent(intent, predicate, files, ran, policy, ofRun, findings) {
+    const { signer } = intent.predicate;
+    const place = await checkInclusion(files, INTENT_PROOF, intent.bytes, "the announcement", findings);
+    const { now, registry } = ofRun;
+    const evidence = evidenceOf(INTENT, INTENT_PROOF, signer, intent, place, { now, registry, findings });
+    const judged = await judge(policy, evidence, findings);
+    if (judged.signer !== "pinned" && signer.kid !== predicate.signer.kid) {
+      findings.add("INTENT_MISMATCH", "the announcement is signed by another key than the run", INTENT);
+    }
+    checkBefore(predicate, intent.predicate, place, ran, findings);
+    const { window } = predicate;
+    if (judged.witnessed === null || (window !== null && judged.witnessed > window.start)) {
+      findings.add("UNTIMED", "no witness saw the announcement before the first answer", INTENT_PROOF);
+    }
+    return { place, witnessed: judged.witnessed };
+  }
+
+  /**
+   * Return what tells whether another statement of the log is by the run's publisher.
+   *
+   * That is the run's own key or, where the run was accepted by a registry, another key that the registry lists: of two
+   * publishers whom one trusts, neither may void the other's runs.
+   */
+  function accepting(policy, ofRun, log, judged) {
+    return async (signer, signedBy) => {
+      if (signer.kid === ofRun.kid) return ofRun.x !== null && signedBy(ofRun.x);
+      const { now, registry } = ofRun;
+      const checkpoint = log ? log.checkpoint : null;
+      const other = { where: "log", proof: "log", kid: signer.kid, x: null, signedBy, now, checkpoint, registry };
+      const theirs = await policy.judge({ ...other, registryVersion: null, witnessed: null });
+      return judged.keyStatus !== null && theirs.keyStatus !== null && failures(theirs, false) === 0;
+    };
+  }
+
+  ragassay.standing = { checkRegistry, checkStanding };
+})();
