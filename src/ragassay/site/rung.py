@@ -48,7 +48,7 @@ def with_record(run: LoadedRun, record: Reexecution) -> LoadedRun:
     """Return a run with what a record of its re-execution says, as a check; one of other bytes has no effect."""
     if record.run != run.id or record.manifest != canon.sha256(run.files[MANIFEST]):
         return without_record(run, "the record is of other bytes than this run's")
-    how = f"on {_day(record.at)} with ragassay {record.harness} ({NOT_SIGNED})"
+    how = f"on {time.strftime('%Y-%m-%d', time.gmtime(record.at))} with ragassay {record.harness} ({NOT_SIGNED})"
     if (why := differs(record)) is not None:
         failed = Check(code=CODE, severity="fail", text=f"{why.removeprefix(f'{CODE}: ')}, {how}")
         return msgspec.structs.replace(run, checks=(failed, *run.checks), reexecution=record)
@@ -60,11 +60,3 @@ def without_record(run: LoadedRun, problem: str) -> LoadedRun:
     """Return a run with the check that was not made, because its record cannot be used."""
     lost = Check(code="", severity="not_made", text=f"re-execution: {problem}")
     return msgspec.structs.replace(run, checks=(*run.checks, lost))
-
-
-def _day(at: int) -> str:
-    """Return a Unix second as a day; one that no calendar holds as itself."""
-    try:
-        return time.strftime("%Y-%m-%d", time.gmtime(at))
-    except (ValueError, OverflowError, OSError):
-        return f"second {at}"
