@@ -223,8 +223,21 @@ def _bad_members(files: Mapping[str, bytes]) -> dict[str, bytes]:
     }
     for what, value in said.items():
         bad[f"local-{what}-differs"] = _first(files, local={what.removeprefix("longer-"): value})
+    bad["member-in-the-last-bytes"] = _member_in_the_last_bytes()
     bad["local-signature"] = (good := pack(parts_of(files)))[:3] + b"\5" + good[4:]
     return bad
+
+
+def _member_in_the_last_bytes() -> bytes:
+    """Return a bundle whose first member spans the directory, and whose second begins 26 bytes before the end."""
+    first = Part(name=CONFIG.encode(), content=b"{}", method=0)
+    second = Part(name=b"x" * 20 + b"PK\3\4", method=0)
+    plain = pack([first, second])
+    offset = len(plain) - 26
+    data = bytearray(pack([first, replace(second, offset=offset)]))
+    for at in (18, 22, (directory := data.index(b"PK\1\2")) + 20, directory + 24):
+        data[at : at + 4] = struct.pack("<I", offset - 30 - len(first.name))
+    return bytes(data)
 
 
 def _bad_contents(files: Mapping[str, bytes]) -> dict[str, bytes]:

@@ -177,9 +177,10 @@ def test_an_unknown_name_is_kept_without_its_bytes() -> None:
     with zipfile.ZipFile(file, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("notes.txt", b"x" * 1000)
         archive.writestr("größe.txt", b"x")
+        archive.writestr("\ufeffrun.dsse.json", b"x")
     read = read_bundle(file.getvalue())
     assert read.problems == ()
-    assert read.files == {**RUN, "notes.txt": b"", "größe.txt": b""}
+    assert read.files == {**RUN, "notes.txt": b"", "größe.txt": b"", "\ufeffrun.dsse.json": b""}
 
 
 def _folder(tmp_path: Path) -> Path:
