@@ -229,12 +229,11 @@ def _bad_members(files: Mapping[str, bytes]) -> dict[str, bytes]:
 
 
 def _member_in_the_last_bytes() -> bytes:
-    """Return a bundle whose first member spans the directory, and whose second begins 26 bytes before the end."""
+    """Return a bundle whose first member spans the directory, the second begins 26 bytes before the end."""
     first = Part(name=CONFIG.encode(), content=b"{}", method=0)
-    second = Part(name=b"x" * 20 + b"PK\3\4", method=0)
-    plain = pack([first, second])
-    offset = len(plain) - 26
-    data = bytearray(pack([first, replace(second, offset=offset)]))
+    second, third = Part(name=b"y", method=0), Part(name=b"x" * 20 + b"PK\3\4", method=0, offset=1 << 30)
+    offset = len(pack([first, second, third])) - 26
+    data = bytearray(pack([first, replace(second, offset=offset), third]))
     for at in (18, 22, (directory := data.index(b"PK\1\2")) + 20, directory + 24):
         data[at : at + 4] = struct.pack("<I", offset - 30 - len(first.name))
     return bytes(data)
