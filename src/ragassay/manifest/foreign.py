@@ -23,10 +23,12 @@ UNNAMED_SCORER = "published-score"
 MAX_READ_BYTES = 8 << 20
 """The most bytes of a foreign item set that are read; beyond, its bytes are hashed and its items stay unknown."""
 MAX_ITEMS = 100_000
+MAX_DEPTH = 500
 
 Form = Literal["json", "jsonl", "csv"]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
 _PUBLISHED_ITEM = frozenset({"id", "input", "target"})
 
 
@@ -61,6 +63,7 @@ def read_foreign(data: bytes) -> ForeignSet:
         raise Unreadable(f"byte {error.start} is not UTF-8") from error
     if not text.lstrip().startswith("{"):
         return ForeignSet(form="csv", items=_csv_items(text))
+    _check_depth(text)
     first = _first_object(text)
     if first is None or "samples" not in first:
         return ForeignSet(form="jsonl", items=_items(_lines(text)))
@@ -92,6 +95,19 @@ def foreign_benchmark(data: bytes, *, name: str, version: str) -> Benchmark:
             Question(id=item.id, input=item.input, target=item.target or "", claims=()) for item in read.items
         ),
     )
+
+
+def _check_depth(text: str) -> None:
+    """Refuse what is nested too deeply before anything is parsed, the same on every host."""
+    depth = 0
+    for found in _STRING_OR_BRACKET.finditer(text):
+        mark = text[found.start()]
+        if mark in "[{":
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise Unreadable(f"it is nested deeper than {MAX_DEPTH} levels")
+        elif mark != '"':
+            depth -= 1
 
 
 def _first_object(text: str) -> dict[str, Any] | None:

@@ -11,7 +11,10 @@ from ragassay.manifest.foreign import MAX_READ_BYTES, UNNAMED_SCORER, Unreadable
 from ragassay.testing.republished_run import published_bytes
 
 CSV = b'id,input,target,level\r\na1,"Which port, and why?",8001,easy\r\n"a2","Line one\nline two",,\r\n'
-JSONL = b'{"id": "a1", "input": "Which port?", "target": "8001", "weight": 0.5, "n": 123456789012345678901}\n\n{"input":"B","id":"a2"}'
+JSONL = (
+    b'{"id": "a1", "input": "Which port?", "target": "8001", "weight": 0.5, "n": 123456789012345678901}\n'
+    b'\n{"input":"B","id":"a2"}'
+)
 
 
 def test_the_published_form() -> None:
@@ -85,8 +88,9 @@ UNREADABLE: dict[str, tuple[bytes, str]] = {
     "a number as target": (b'{"id":"a","input":"b","target":1.5}', "`target` is no text"),
     "NaN": (b'{"id":"a","input":"b","w":NaN}', "NaN is no JSON"),
     "half a surrogate pair": (b'{"id":"a","input":"\\udc00"}', "surrogate"),
-    "deep": (b'{"a":' * 50_000, "nested too deeply"),
-    "deep list in a line": (b'{"id":"a","input":"b"}\n{"x":' + b"[" * 50_000, "nested too deeply"),
+    "deep": (b'{"a":' * 50_000, "nested deeper than 500"),
+    "deep list in a line": (b'{"id":"a","input":"b"}\n{"x":' + b"[" * 50_000, "nested deeper than 500"),
+    "501 levels": (b'{"id":"a","input":"b","x":' + b"[" * 500 + b"]" * 500 + b"}", "nested deeper than 500"),
     "latin-1": (b"id,input\na,gr\xfc\xdfe\n", "is not UTF-8"),
     "utf-16": ("id,input\na,b\n".encode("utf-16"), "is not UTF-8"),
     "semicolons": (b"id;input\na;b\n", "neither JSON nor CSV with a column `id`"),
@@ -107,3 +111,16 @@ def test_what_is_not_read_says_why(name: str) -> None:
     with pytest.raises(Unreadable) as caught:
         read_foreign(data)
     assert said in str(caught.value)
+
+
+def test_500_levels_are_read() -> None:
+    """Nesting up to the limit does no harm, and brackets inside texts do not count."""
+    nested = b'{"id":"a","input":"b","x":' + b"[" * 499 + b"]" * 499 + b"}"
+    assert len(read_foreign(nested).items) == 1
+    assert len(read_foreign(b'{"id":"a","input":"' + b"[{" * 5000 + b'\\""}').items) == 1
+
+
+def test_escaped_quotes_without_end_take_no_time() -> None:
+    """A megabyte of escaped quotes in a string that never ends is refused in one look."""
+    with pytest.raises(Unreadable):
+        read_foreign(b'{"id":"' + b'\\"' * 500_000)

@@ -51,8 +51,11 @@ def test_scores_are_hundredths_in_the_order_of_the_set() -> None:
 
 @pytest.mark.parametrize(
     ("literal", "hundredths"),
-    [("0.29", 29), ("1", 100), ("1.0", 100), ("0", 0), ("0.7000", 70), ('"0.07"', 7), ("7e-1", 70), ("-0.0", 0), ('"1.00"', 100)],
-)  # fmt: skip
+    [
+        *[("0.29", 29), ("1", 100), ("1.0", 100), ("0", 0), ("0.7000", 70)],
+        *[('"0.07"', 7), ("7e-1", 70), ("-0.0", 0), ('"1.00"', 100)],
+    ],
+)
 def test_how_a_score_may_be_written(literal: str, hundredths: int) -> None:
     """A number or a decimal text is read exactly, never as a binary fraction."""
     assert read(with_score(literal)).scores[2].score == hundredths
@@ -90,8 +93,9 @@ def test_what_is_no_score(literal: str, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("literal", "hundredths"), [("0.735", 74), ("0.7349999", 73), ("0.005", 1), ("0.0049", 0), ("0.995", 100), ("0.125", 13)]
-)  # fmt: skip
+    ("literal", "hundredths"),
+    [("0.735", 74), ("0.7349999", 73), ("0.005", 1), ("0.0049", 0), ("0.995", 100), ("0.125", 13)],
+)
 def test_rounding_is_half_up_by_integers(literal: str, hundredths: int) -> None:
     """With --round a half goes up, whatever the nearest binary fraction is, and the file says how many were."""
     found = read(with_score(literal), rounding=True)
@@ -163,7 +167,9 @@ def test_all_problems_are_told_at_once() -> None:
     rows[1] = rows[1].replace(b'"0.5"', b"0.123")
     rows[2] = rows[2].replace(b"a3", b"zz")
     found = problems(b"".join(rows))
-    assert [problem.split(":")[0] for problem in found] == ["line 1", "line 3", *(["question 'a1' has no line, unless it is on a line that cannot be read"]), "question 'a3' has no line, unless it is on a line that cannot be read", "line 2"]  # fmt: skip
+    assert [problem.split(":")[0] for problem in found if problem.startswith("line")] == ["line 1", "line 3", "line 2"]
+    unread = ", unless it is on a line that cannot be read"
+    assert {f"question 'a1' has no line{unread}", f"question 'a3' has no line{unread}"} <= set(found)
 
 
 @pytest.mark.parametrize(
