@@ -90,5 +90,5 @@
     findings.made(check);
   }
 
-  ragassay.announcement = { readAnnouncement, checkPlan, checkBefore };
+  ragassay.announcement = { SAME, readAnnouncement, checkPlan, checkBefore };
 })();

@@ -42,7 +42,7 @@
     const announcing = intent && (await checkIntent(intent, predicate, files, place, policy, evidence, findings));
     const places = [place, announcing ? announcing.place : null];
     const accept = accepting(policy, evidence, log, judged);
-    const passes = await ragassay.wholeLog.checkLog(run, intent, places, { policy, accept, log, findings });
+    const passes = await ragassay.wholeLog.checkLog(run, places, { policy, accept, log, findings });
     const announced = predicate.intent && {
       log: predicate.intent.log,
       index: predicate.intent.index,

@@ -1,17 +1,20 @@
-// What the whole log says of one run: was anything rewritten, was the run voided, which planned passes are missing:
+// What a whole log says of one run: whether it was rewritten, the run voided, a planned pass left out:
 // ragassay/verify/whole_log.py.
 (() => {
   "use strict";
 
-  const { VerifyError } = ragassay.errors;
   const { equal, sha256Hex } = ragassay.bytes;
-  const { Findings } = ragassay.report;
-  const { readEnvelope } = ragassay.signature;
+  const { finding } = ragassay.report;
+  const { audit } = ragassay.audit;
   const LOG = "log";
-  const CHECK = "the log as a whole: rewritten entries, voided runs, missing passes";
+  const CHECK = "the log as a whole (entries rewritten or cut off, runs voided, passes missing)";
 
-  /** Hold the run against the log that was given; return how the announced passes ended, where it says so. */
-  async function checkLog(run, intent, places, { policy, accept, log, findings }) {
+  /**
+   * Hold the run against the log that was given; promise how the announced passes ended, where it says so.
+   *
+   * `places` are those of the run and of its announcement; `accept` tells which statements are by the run's publisher.
+   */
+  async function checkLog(run, places, { policy, accept, log, findings }) {
     if (log === null) {
       findings.notMade(CHECK, "no log was given");
       return null;
@@ -20,15 +23,15 @@
     if (policy.logs.length > 0 && !(await isTrusted(log, policy.logs))) {
       findings.add("LOG_INCLUSION", "the given log is not signed by a trusted one", LOG);
     }
-    for (const place of places) if (place !== null) await checkPrefix(place, log, findings);
-    const ref = run.statement.predicate.intent;
-    if (ref !== null) checkNamedEntry(ref, log, findings);
+    for (const place of places) if (place !== null) checkPrefix(place, log, findings);
     if (!log.entries.some((entry) => equal(entry, run.data))) {
       findings.add("UNWITNESSED", "the given log does not hold the run", LOG);
     }
-    const entries = await readEntries(log, accept);
-    checkVoid(run, intent, entries.voids, findings);
-    return intent === null ? null : checkPasses(intent, entries, findings);
+    const audited = await audit(log, accept);
+    checkRun(run, log, audited, findings);
+    const ref = run.statement.predicate.intent;
+    const row = ref === null ? null : announcedRow(ref, log, audited, findings);
+    return row === null ? null : checkPasses(run, row, findings);
   }
 
   async function isTrusted(log, keys) {
@@ -36,81 +39,55 @@
     return false;
   }
 
-  async function checkPrefix({ checkpoint: seen }, log, findings) {
+  function checkPrefix({ checkpoint: seen }, log, findings) {
     const { origin, size } = log.checkpoint;
     if (seen.origin !== origin) {
       findings.add("LOG_INCLUSION", `the given log is ${origin}, the proof is of ${seen.origin}`, LOG);
     } else if (seen.size > size) {
       const message = `the log has ${size} entries; it had ${seen.size} when the proof was made`;
       findings.add("LOG_FORK", message, LOG);
-    } else if (!equal(await ragassay.tree.rootOf(log.leafHashes.slice(0, seen.size)), seen.root)) {
+    } else if (!equal(ragassay.tree.rootOf(log.leafHashes.slice(0, seen.size)), seen.root)) {
       const message = `the first ${seen.size} entries are not those of the proof's checkpoint`;
       findings.add("LOG_FORK", message, LOG);
     }
   }
 
-  function checkNamedEntry(ref, log, findings) {
+  /** Note what the audit has against the entries that are this run. */
+  function checkRun(run, log, { problems, voided }, findings) {
+    const isRun = ({ index }) => equal(log.entries[index], run.data);
+    for (const { code, message } of problems.filter(isRun)) findings.add(code, message, LOG);
+    for (const { reason } of voided.filter(isRun)) findings.extend([noLongerCounts(reason)]);
+  }
+
+  /** Return what the log says of the announcement that the run names; there is none where another entry stands. */
+  function announcedRow(ref, log, { rows }, findings) {
     const { origin } = log.checkpoint;
     const entry = log.entries[ref.index];
     if (ref.log !== origin) {
       findings.add("LOG_INCLUSION", `the given log is ${origin}, the announcement is in ${ref.log}`, LOG);
     } else if (entry === undefined || sha256Hex(entry) !== ref.digest.sha256) {
       findings.add("LOG_FORK", `entry ${ref.index} is not the announcement that the run names`, LOG);
+    } else {
+      return rows.find((row) => row.index === ref.index) || null;
     }
+    return null;
   }
 
-  /** Return the voidings and the runs of a log that are by the run's publisher. */
-  async function readEntries(log, accept) {
-    const voids = [];
-    const runs = [];
-    for (const data of log.entries) {
-      const voiding = await readVoid(data);
-      const run = voiding === null ? readEnvelope(data, new Findings(), LOG) : null;
-      if (voiding !== null && (await accept(voiding.predicate.signer, voiding.signedBy))) voids.push(voiding);
-      if (run !== null && (await accept(run.statement.predicate.signer, run.signedBy))) runs.push(run);
-    }
-    return { voids, runs };
-  }
-
-  async function readVoid(data) {
-    try {
-      return await ragassay.announce.decodeVoid(data);
-    } catch (error) {
-      if (!(error instanceof VerifyError)) throw error;
-      return null;
-    }
-  }
-
-  function checkVoid(run, intent, voids, findings) {
-    const digest = sha256Hex(run.data);
-    for (const { predicate: said } of voids) {
-      const ofPass = said.run === null && said.runId === run.statement.predicate.runId;
-      if (said.run !== null && said.run.sha256 === digest) {
-        findings.add("RUN_VOIDED", `the log says that the run no longer counts: ${said.reason}`, LOG);
-      } else if (ofPass && said.intent !== null && intent !== null && said.intent.sha256 === intent.digest) {
-        findings.add("RUN_VOIDED", `the log says that this pass was given up: ${said.reason}`, LOG);
+  function checkPasses(run, { index, passes }, findings) {
+    for (const { k, runId, state, reason } of passes) {
+      if (state === "missing") {
+        const message = `pass ${k} of ${passes.length} of entry ${index} is neither published nor void`;
+        findings.add("PASS_MISSING", message, LOG);
+      } else if (state === "void" && runId === run.statement.predicate.runId) {
+        findings.extend([noLongerCounts(reason)]);
       }
     }
+    const ended = (state) => passes.filter((one) => one.state === state).map((one) => one.k);
+    return { published: ended("published"), voided: ended("void"), missing: ended("missing") };
   }
 
-  /** Sort the planned passes by how they ended; a run that fills a planned one is no further pass. */
-  function checkPasses(intent, { voids, runs }, findings) {
-    const mine = runs.filter(({ statement: { predicate } }) => predicate.intent?.digest.sha256 === intent.digest);
-    const digests = new Map(mine.map((run) => [run.statement.predicate.runId, sha256Hex(run.data)]));
-    const said = voids.map((voiding) => voiding.predicate);
-    const givenUp = new Set(said.filter((one) => one.intent?.sha256 === intent.digest).map((one) => one.runId));
-    const gone = new Set(said.filter((one) => one.run !== null).map((one) => one.run.sha256));
-    const passes = { published: [], voided: [], missing: [] };
-    intent.predicate.runs.forEach((runId, at) => {
-      if (givenUp.has(runId) || gone.has(digests.get(runId))) passes.voided.push(at + 1);
-      else if (digests.has(runId)) passes.published.push(at + 1);
-      else passes.missing.push(at + 1);
-    });
-    const planned = intent.predicate.runs.length;
-    for (const k of passes.missing) {
-      findings.add("PASS_MISSING", `pass ${k} of ${planned} is neither published nor void`, LOG);
-    }
-    return passes;
+  function noLongerCounts(reason) {
+    return finding("RUN_VOIDED", `the log says that the run no longer counts: ${reason}`, LOG);
   }
 
   ragassay.wholeLog = { checkLog };
