@@ -27,8 +27,8 @@ KEY_VARIABLES: dict[KeyKind, str] = {
     "witness": "RAGASSAY_WITNESS_KEY",
 }
 
-_prompted: dict[KeyKind, Secret] = {}
-"""What was typed in this process, so that one command asks once."""
+_prompted: dict[str, Secret] = {}
+"""What was typed in this process, for the root and for all others, so that one command asks once."""
 
 
 def run_signer(folder: Path) -> Signer:
@@ -98,35 +98,38 @@ def has_passphrase() -> bool:
 def new_passphrase(kind: KeyKind) -> Secret:
     """Return the passphrase for a key that is made: of the environment, else typed twice; raises `InputError`."""
     given = _from_environment(kind)
-    if given is None and kind not in _prompted:
+    if given is not None:
+        return given
+    if _purpose(kind) not in _prompted:
         _need_terminal(f"a new {kind} key is encrypted")
         text = click.prompt(f"Passphrase for the new {kind} key", hide_input=True, confirmation_prompt=True, err=True)
-        _prompted[kind] = Secret(text)
-    return given or _prompted[kind]
+        _prompted[_purpose(kind)] = Secret(text)
+    return _prompted[_purpose(kind)]
 
 
 def _opened(kind: KeyKind, load: Callable[[Unlock], Signer]) -> Signer:
     """Load a key with the passphrase of the environment, the one typed before, or one typed now."""
-    known = _from_environment(kind) or _prompted.get(kind) or next(iter(_prompted.values()), None)
-
-    def unlock(name: str) -> Secret:
-        return known or _ask(kind, name)
-
+    before = _prompted.get(_purpose(kind)) or next(iter(_prompted.values()), None)
     try:
-        return load(unlock)
+        return load(lambda name: _from_environment(kind) or before or _ask(kind, name))
     except WrongPassphrase as error:
         if (variable := _variable(kind)) is not None:
             raise WrongPassphrase(f"{error.message} (the passphrase is that of {variable})") from None
-        if known is None:
-            _prompted.pop(kind, None)
+        if before is None:
+            _prompted.pop(_purpose(kind), None)
             raise
     return load(lambda name: _ask(kind, name))
 
 
 def _ask(kind: KeyKind, name: str) -> Secret:
     _need_terminal(f"the key {name} is encrypted")
-    _prompted[kind] = Secret(click.prompt(f"Passphrase of the key {name}", hide_input=True, err=True))
-    return _prompted[kind]
+    typed = Secret(click.prompt(f"Passphrase of the key {name}", hide_input=True, err=True))
+    _prompted[_purpose(kind)] = typed
+    return typed
+
+
+def _purpose(kind: KeyKind) -> str:
+    return "root" if kind == "root" else "work"
 
 
 def _variable(kind: KeyKind) -> str | None:
