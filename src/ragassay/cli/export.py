@@ -1,0 +1,112 @@
+"""`ragassay export`: a run as one file that can be sent."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from ragassay.errors import InputError, VerifyError
+from ragassay.manifest import is_run_folder, read_run
+from ragassay.manifest.bundle import write_bundle
+from ragassay.manifest.files import BESIDE, MAX_BYTES
+from ragassay.site.safe import one_line
+from ragassay.verify import Report, Unpinned, verify
+
+SHORTEST = 6
+"""The fewest characters of a run id that stand for a run."""
+
+
+@click.group("export")
+def command() -> None:
+    """Write a run as one file that can be sent."""
+
+
+@command.command("bundle")
+@click.argument("run", metavar="RUN")
+@click.option("--out", type=click.Path(path_type=Path), help="Default: RUN-ID.zip in the current folder.")
+@click.option(
+    "--workspace",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path(".ragassay"),
+    show_default=True,
+    help="Where a run id is looked up.",
+)
+@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def bundle(run: str, out: Path | None, workspace: Path, force: bool, as_json: bool) -> None:
+    """Write a run as a ZIP file that `ragassay verify` and the verifier page read.
+
+    RUN is a run folder, a run id, or its first characters. Only the files of the run are packed, and only where
+    `ragassay verify` does not refuse them.
+    """
+    folder = find_run(run, workspace)
+    read = read_run(folder)
+    files = {name: read.files[name] for name in (*MAX_BYTES, *BESIDE) if name in read.files}
+    left_out = sorted(read.files.keys() - files.keys())
+    report = _refuse_refused(folder, files, read.problems)
+    data = write_bundle(files)
+    place = out or Path(f"{report.run_id}.zip")
+    write_new(place, data, force=force)
+    if as_json:
+        members = [{"name": name, "bytes": len(content)} for name, content in files.items()]
+        click.echo(
+            json.dumps({"path": str(place), "bytes": len(data), "files": members, "leftOut": left_out}, indent=2)
+        )
+        return
+    click.echo(f"wrote {place}, {len(data):,} bytes")
+    for name, content in files.items():
+        click.echo(f"  {len(content):>12,}  {name}")
+    if left_out:
+        click.echo(f"left out, as it is no file of a run: {one_line(', '.join(left_out))}")
+
+
+def find_run(run: str, workspace: Path) -> Path:
+    """Return the folder of a run given as folder, run id, or the first characters of one.
+
+    Raises `InputError` where it stands for no run or for more than one.
+    """
+    if is_run_folder(Path(run)):
+        return Path(run)
+    if re.fullmatch(f"[0-9a-f]{{{SHORTEST},32}}", run) is None:
+        raise InputError(f"{run} is neither a run folder nor {SHORTEST} to 32 characters of a run id")
+    runs = workspace / "runs"
+    found = sorted(path for path in runs.glob(f"{run}*") if path.is_dir()) if runs.is_dir() else []
+    if len(found) > 1:
+        raise InputError(f"{run} begins {len(found)} run ids of {runs}; give more of it", [path.name for path in found])
+    if not found:
+        raise InputError(f"{runs} holds no run {run}; give its folder, or the workspace with --workspace")
+    return found[0]
+
+
+def write_new(path: Path, data: bytes, *, force: bool) -> None:
+    """Write a file as a whole or not at all; raises `InputError` where one is there (without `force`)."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name a file with --out")
+    if path.exists() and not force:
+        raise InputError(f"{path} is there already; --force replaces it")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        temporary.write_bytes(data)
+        temporary.replace(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written ({error.strerror}); name another place with --out") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _refuse_refused(folder: Path, files: dict[str, bytes], problems: Sequence[VerifyError]) -> Report:
+    """Return the verifier's report; raises the first reason for which it refuses the run, whoever signed it."""
+    report = verify(files, policy=Unpinned(), now=int(time.time()), problems=problems)
+    failures = [f for f in report.findings if f.severity == "fail"]
+    if failures:
+        reasons = "\n".join(f"  - {f.code}: {one_line(f.message)}" for f in failures)
+        raise VerifyError(
+            f"{folder} is refused by `ragassay verify` and not exported:\n{reasons}", code=failures[0].code
+        )
+    return report
