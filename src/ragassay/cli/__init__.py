@@ -22,7 +22,9 @@ VERBS: dict[str, str] = {
     "board": "Print the board and write it as JSON and as a static site.",
     "compare": "Compare two rows: difference, intervals, p, and the questions that decide it.",
     "verify": "Check runs: signature, digests, and every number recomputed.",
+    "export": "Write a run as one file that can be sent.",
     "import": "Take in scores that were computed elsewhere, as a run that says so.",
+    "log": "Read, audit and cosign the log of announcements and runs.",
     "keys": "Make and list the keys that sign runs.",
 }
 """Each verb and its one-line help; the module of a verb holds a click command named `command`."""

@@ -1,0 +1,94 @@
+"""The entries of a log, read one by one as what they are: announcements, runs, voidings, or nothing known. Pure."""
+
+from __future__ import annotations
+
+import base64
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from ragassay import canon
+from ragassay.errors import VerifyError
+from ragassay.manifest import dsse
+from ragassay.manifest.announce import SignedIntent, SignedVoid, decode_intent, decode_void
+from ragassay.manifest.decode import decode_statement
+from ragassay.manifest.sign import check_signature, decode_x, is_weak, thumbprint
+from ragassay.manifest.statement import INTENT_KIND, VOID_KIND, RunPredicate, SignerRef
+
+EntryKind: TypeAlias = Literal["intent", "run", "void"]
+
+
+class LoggedRun(msgspec.Struct, frozen=True):
+    """The manifest of a run as the log holds it; `data` are the envelope's bytes."""
+
+    predicate: RunPredicate
+    envelope: dsse.Envelope
+    payload: bytes
+    data: bytes
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the envelope's bytes, by which a voiding names the run."""
+        return canon.sha256(self.data)
+
+    def signed_by(self, x: bytes) -> bool:
+        """Tell whether the key with these 32 bytes made the signature."""
+        signature = dsse.decode_base64(self.envelope.signatures[0].sig)
+        return check_signature(x, signature, dsse.pae(self.envelope.payload_type, self.payload))
+
+
+LoggedStatement: TypeAlias = SignedIntent | LoggedRun | SignedVoid
+
+
+class _Type(msgspec.Struct, rename="camel"):
+    predicate_type: str = ""
+
+
+def read_entry(data: bytes) -> LoggedStatement:
+    """Return the statement that an entry is, its form checked and its signature by the key that it names itself.
+
+    Raises `VerifyError` with the reason code of what speaks against it.
+    """
+    kind = kind_of(data)
+    statement: LoggedStatement
+    if kind == "intent":
+        statement = decode_intent(data)
+    elif kind == "void":
+        statement = decode_void(data)
+    else:
+        statement = _read_run(data)
+    _check_signature(statement, statement.predicate.signer)
+    return statement
+
+
+def kind_of(data: bytes) -> EntryKind:
+    """Return what an entry claims to be, read loosely; what is nothing known is read as a run, and refused."""
+    try:
+        payload = base64.b64decode(msgspec.json.decode(data, type=dsse.Envelope).payload)
+        given = msgspec.json.decode(payload, type=_Type).predicate_type
+    except (ValueError, RecursionError):
+        return "run"
+    if given.startswith(INTENT_KIND):
+        return "intent"
+    return "void" if given.startswith(VOID_KIND) else "run"
+
+
+def _read_run(data: bytes) -> LoggedRun:
+    envelope = dsse.decode_envelope(data)
+    payload = dsse.decode_base64(envelope.payload)
+    dsse.decode_base64(envelope.signatures[0].sig)
+    predicate = decode_statement(envelope.payload_type, payload).predicate
+    if envelope.signatures[0].keyid != predicate.signer.kid:
+        raise VerifyError("the key id of the signature is not that of the named signer", code="ENVELOPE_MALFORMED")
+    return LoggedRun(predicate, envelope, payload, data)
+
+
+def _check_signature(statement: LoggedStatement, signer: SignerRef) -> None:
+    try:
+        x = decode_x(signer.x)
+    except ValueError as error:
+        raise VerifyError(f"the signer's `x` is no public key: {error}", code="ENVELOPE_MALFORMED") from error
+    if is_weak(x):
+        raise VerifyError("under the named key anyone can sign", code="KEY_WEAK")
+    if thumbprint(x) != signer.kid or not statement.signed_by(x):
+        raise VerifyError("the signature is not by the key that the statement names", code="SIGNATURE_INVALID")
