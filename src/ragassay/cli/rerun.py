@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ragassay.errors import InputError
+from ragassay.errors import InputError, PluginError
 from ragassay.site.safe import one_line
 from ragassay.verify import Finding, NotMade, Report
 
@@ -101,6 +101,13 @@ def rerun_summary(reruns: Sequence[Rerun]) -> str:
     said = f"{count['equal']} of {len(reruns)} runs re-executed with equal content, counts and score"
     said += f"; {count['different']} different" if count["different"] else ""
     return said + (f"; {left} not possible" if left else "") + "."
+
+
+def rerun_code(accepted: bool, reruns: Sequence[Rerun]) -> int:
+    """Return the exit code: 1 where a run is refused, 3 where one could not be executed again, else 0."""
+    if not accepted or any(one.outcome == "different" for one in reruns):
+        return 1
+    return PluginError.exit_code if any(one.outcome == "not possible" for one in reruns) else 0
 
 
 def _reason(rerun: Rerun) -> str:

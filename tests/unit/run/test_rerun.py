@@ -35,7 +35,7 @@ def lab(tmp_path: Path) -> Lab:
 
 
 def _run(lab: Lab, row: str = "row", k: int = 1, options: Options | None = None, **board: str) -> dict[str, bytes]:
-    lab.write(**board)  # type: ignore[arg-type]
+    lab.write(**board)
     return read_run(lab.space.runs / lab.run(options)[row, k].run_id).files
 
 
@@ -166,7 +166,7 @@ def test_a_failure_that_does_not_come_again_is_told_as_such(lab: Lab) -> None:
 
     def fail(run: OpenedRun) -> None:
         failure = {"kind": "stack", "message": "the stack of row 'row' did not answer within 60 s"}
-        gone = {"status": "retrieval_failed", "retrieval": "failed", "chunks": [], "answer": None, "claims": []}
+        gone: JSON = {"status": "retrieval_failed", "retrieval": "failed", "chunks": [], "answer": None, "claims": []}
         run.outputs[3] |= {**gone, "verdict": None, "judge": None, "score": None, "failure": failure}
 
     done = _again(lab, resigned(_run(lab), fail))
@@ -253,7 +253,7 @@ def test_a_stack_that_owns_its_corpus_is_not_executed_again(lab: Lab, monkeypatc
     """What such a stack's corpus holds is not signed, so a declaration is not enough."""
     hit = Hit(chunk="own", score=1.0, text="The part 1 weighs 1001 grams.")
     entry = register(monkeypatch, lambda text, k, chunks: [hit], owns_corpus=True)
-    sys.modules["scripted_stack"].Stack.deterministic = True  # type: ignore[attr-defined]
+    sys.modules["scripted_stack"].Stack.deterministic = True
     done = _again(lab, _run(lab, stack=entry))
     assert done.outcome == "not possible"
     assert "owns its corpus" in (done.why or "")
