@@ -74,7 +74,9 @@ _days = click.option(
 @click.option("--show", type=click.Path(path_type=Path), metavar="FILE", help="Print this registry and write nothing.")
 @click.option("--root", "pinned", metavar="FINGERPRINT", help="With --show: say whether this root vouches for it.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
 def registry(
+    ctx: click.Context,
     root_dir: Path,
     path: Path,
     days: int,
@@ -84,10 +86,10 @@ def registry(
     show: Path | None,
     pinned: str | None,
     as_json: bool,
-) -> int:
+) -> None:
     """Make the registry of your public keys, or its next version, signed by the root key."""
     if show is not None:
-        return _show(load_registry(show), pinned, as_json)
+        ctx.exit(_show(load_registry(show), pinned, as_json))
     if pinned is not None:
         raise InputError("--root goes with --show; the registry is signed by the key of --root-dir")
     keys = [load_public_key(one) for one in public]
@@ -109,10 +111,9 @@ def registry(
     _write(path, new, root)
     if as_json:
         click.echo(json.dumps(_json(new, None), indent=2))
-        return 0
+        return
     click.echo("\n".join(_lines(new)))
     click.echo(f"wrote {path}; publish it, and tell readers the root's fingerprint by a way that they trust")
-    return 0
 
 
 @click.command("rotate")

@@ -34,10 +34,12 @@ def next_version(registry: Registry, *, now: int, days: int) -> Registry:
 def with_keys(registry: Registry, keys: Iterable[PublicKey], *, start: int) -> Registry:
     """Return the registry with further active keys; raises `InputError` for a weak one and one that is there."""
     records = list(registry.keys)
-    known = {record.kid for record in records} | set(registry.roots())
+    known = {record.kid for record in records}
     for key in keys:
         if is_weak(key.x):
             raise InputError(f"{key.name} is a weak key (KEY_WEAK): anyone can sign under it")
+        if key.kid in registry.roots():
+            raise InputError(f"the key {key.name} ({key.kid}) is a root; a root signs nothing but the registry")
         if key.kid in known:
             raise InputError(f"the key {key.name} ({key.kid}) is in the registry already")
         known.add(key.kid)
