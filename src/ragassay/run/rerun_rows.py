@@ -17,6 +17,9 @@ NAMED = 20
 
 Ending: TypeAlias = Literal["equal", "different", "not possible"]
 
+_HINDRANCES = ("retrieval_failed", "harness_failed")
+"""Failures that may be of the place where it is executed. A model's or judge's, being deterministic, is its answer."""
+
 _NOT_COMPARED = frozenset({"run", "pass_", "fill"})
 """Where a row stands and where it was filled in from: not what executing it gives."""
 
@@ -67,8 +70,8 @@ def not_possible(why: str, problems: Sequence[str] = ()) -> Rerun:
 def compared(predicate: RunPredicate, signed: Sequence[OutputRow], found: Sequence[OutputRow]) -> Rerun:
     """Return whether `found`, the rows that came out, are the signed rows, which have the same ids in the same order.
 
-    Equal means equal content digest, counts and score. A row that fails now and did not fail in the run says nothing
-    against the run: where nothing else differs, the outcome is `not possible`.
+    Equal means equal content digest, counts and score. A row of which the retrieval fails now and did not fail in the
+    run says nothing against the run: where nothing else differs, the outcome is `not possible`.
     """
     now = [_as_declared(new, old) for new, old in zip(found, signed, strict=True)]
     differing = [one for old, new in zip(signed, now, strict=True) if (one := _difference(old, new)) is not None]
@@ -129,7 +132,7 @@ def _failed(row: OutputRow) -> str | None:
 def _ending(differing: Sequence[RowDifference], rows: int) -> tuple[Ending, str | None]:
     if not differing:
         return "equal", None
-    broken = [one for one in differing if one.failed_now is not None and one.failed_signed is None]
+    broken = [one for one in differing if one.failed_signed is None and (one.failed_now or "").startswith(_HINDRANCES)]
     if len(broken) == len(differing):
         first = broken[0]
         why = f"executing it again failed on {len(broken)} of {rows} questions ({first.id}: {first.failed_now})"

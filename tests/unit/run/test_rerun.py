@@ -203,6 +203,13 @@ def test_a_failure_of_the_re_execution_says_nothing_against_the_run(lab: Lab, mo
     assert "failed on 6 of 6 questions (q-000: retrieval_failed: stack: the index is gone)" in (done.why or "")
 
 
+def test_a_judge_that_cannot_have_said_it_is_a_difference(lab: Lab) -> None:
+    """A scorer under which the named judge gives no verdict at all is different and not a hindrance."""
+    done = _again(lab, _reconfigured(_run(lab), _set("scorer", value="factual-consistency/1")))
+    assert (done.outcome, done.differing) == ("different", 6)
+    assert "judge_failed" in (done.differences[0].failed_now or "")
+
+
 def test_the_same_failure_again_is_equal(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stack that cannot search one question by its nature fails on it again, and the row is equal."""
 
