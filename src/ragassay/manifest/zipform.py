@@ -3,8 +3,9 @@
 ZIP (PKWARE APPNOTE 6.3) can be read in several ways: from the front or from the back, with gaps, with two headers that
 disagree. Here there is one way, so that two readers never see two contents. All numbers are little-endian.
 
-1. The last 22 bytes are the end record `PK 05 06`: disk numbers 0, both entry counts equal and at most 32, comment
-   length 0. The central directory ends where the end record begins: its offset plus its size is that place.
+1. The file begins with `PK 03 04`, or with `PK 05 06` where it has no member. The last 22 bytes are the end record
+   `PK 05 06`: disk numbers 0, both entry counts equal and at most 32, comment length 0. The central directory ends
+   where the end record begins: its offset plus its size is that place.
 2. There is no ZIP64: no count is FFFF, no size or offset FFFFFFFF, and no extra field 0001.
 3. The central directory holds exactly the counted entries `PK 01 02`, each with disk 0 and no comment.
 4. The flags hold nothing but bits 1 and 2 (how hard it was deflated), 3 (a descriptor follows) and 11 (UTF-8). Bits 0,
