@@ -44,6 +44,7 @@ def row_warnings(row: RowRuns, line: BoardRow, *, identical_said: bool = False) 
     said = [row.reason] if row.reason else []
     if line.rung == "republished":
         said.append(f"source: {line.upstream or 'not given'}")
+        said += [] if row.headline else ["no number: not every question has a published score"]
     if row.different and not (row.reason or "").startswith(CODE):
         said.append(f"{CODE}: {plural(row.different, 'run')} came out different when executed again and do not count")
     said += missing_words(line)
