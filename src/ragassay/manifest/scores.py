@@ -6,6 +6,7 @@ Each line is one JSON object {"id", "question", "answer", "score", "judge"}, UTF
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -54,6 +55,33 @@ class _Problem(ValueError):
     """What is wrong with a line."""
 
 
+class _Problems:
+    """What is wrong with a file: line by line first, then what is wrong with it as a whole."""
+
+    def __init__(self) -> None:
+        self._found: list[tuple[float, str]] = []
+
+    def of_line(self, number: int, text: str) -> None:
+        """Note a problem of one line."""
+        self._found.append((number, f"line {number}: {text}"))
+
+    def of_file(self, text: str) -> None:
+        """Note a problem of the file."""
+        self._found.append((math.inf, text))
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def error(self) -> InputError:
+        """Return the error that lists them."""
+        told = [text for _, text in sorted(self._found, key=lambda found: found[0])]
+        shown = told[:MAX_PROBLEMS]
+        if len(told) > MAX_PROBLEMS:
+            shown.append(f"and {len(told) - MAX_PROBLEMS} more problems")
+        count = f"{len(told)} problem{'s' if len(told) != 1 else ''}"
+        return InputError(f"the file of scores has {count}; nothing was imported", shown)
+
+
 def read_scores(
     data: bytes, questions: Sequence[Question], *, judge: str | None = None, rounding: bool = False
 ) -> PublishedScores:
@@ -62,15 +90,15 @@ def read_scores(
     `judge` is the judge of lines that name none. A score is a number or decimal text from 0 to 1; more than two
     decimals are refused, or with `rounding` rounded half-up by integers. Raises `InputError` with every problem.
     """
-    problems: list[str] = []
+    problems = _Problems()
     found: list[_Line] = []
     for number, text in _lines(data):
         try:
             found.append(_Line(number, _parse(text)))
         except _Problem as problem:
-            problems.append(f"line {number}: {problem}")
+            problems.of_line(number, str(problem))
     if not found and not problems:
-        problems.append("it holds no line")
+        problems.of_file("it holds no line")
     by_id = _by_id(found, questions, problems, partial=bool(problems))
     rounded = 0
     scores: dict[str, PublishedScore] = {}
@@ -78,7 +106,7 @@ def read_scores(
         rounded += _read(line, by_id, scores, rounding, problems)
     name = _one_judge(found, judge, problems)
     if problems:
-        raise _refused(problems)
+        raise problems.error()
     return PublishedScores(scores=tuple(scores[q.id] for q in questions), judge=name, rounded=rounded)
 
 
@@ -125,7 +153,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _by_id(
-    found: Sequence[_Line], questions: Sequence[Question], problems: list[str], *, partial: bool
+    found: Sequence[_Line], questions: Sequence[Question], problems: _Problems, *, partial: bool
 ) -> dict[str, Question]:
     """Return the questions by id, after saying which lines and questions have no partner.
 
@@ -138,11 +166,13 @@ def _by_id(
         if type(name) is not str:
             continue  # told with the other members of its line
         if name not in by_id:
-            problems.append(f"line {line.number}: id: {name[:80]!r} is no question of the item set")
+            problems.of_line(line.number, f"id: {name[:80]!r} is no question of the item set")
         elif (before := first.setdefault(name, line.number)) != line.number:
-            problems.append(f"line {line.number}: id: {name[:80]!r} stands already on line {before}")
+            problems.of_line(line.number, f"id: {name[:80]!r} stands already on line {before}")
     hint = ", unless it is on a line that cannot be read" if partial else ""
-    problems.extend(f"question {name[:80]!r} has no line{hint}" for name in by_id if name not in first)
+    for name in by_id:
+        if name not in first:
+            problems.of_file(f"question {name[:80]!r} has no line{hint}")
     return by_id
 
 
@@ -151,7 +181,7 @@ def _read(
     by_id: Mapping[str, Question],
     scores: dict[str, PublishedScore],
     rounding: bool,
-    problems: list[str],
+    problems: _Problems,
 ) -> bool:
     """Add the score of one line to `scores`, or its problems to `problems`; tell whether it was rounded."""
     members, own = line.members, list(_form_problems(line.members))
@@ -165,7 +195,8 @@ def _read(
     wanted = by_id.get(name) if type(name) is str else None
     if wanted is not None and type(question) is str and question != wanted.input:
         own.append(f"question: is not the text that the item set has for {wanted.id[:80]!r}")
-    problems.extend(f"line {line.number}: {problem}" for problem in own)
+    for said in own:
+        problems.of_line(line.number, said)
     if not own and wanted is not None:
         scores[wanted.id] = PublishedScore(
             id=wanted.id, question=wanted.input, answer=members["answer"], score=hundredths
@@ -220,22 +251,21 @@ def _hundredths(value: object, rounding: bool) -> tuple[int, bool]:
     return (2 * exact.numerator + exact.denominator) // (2 * exact.denominator), True
 
 
-def _one_judge(found: Sequence[_Line], given: str | None, problems: list[str]) -> str:
+def _one_judge(found: Sequence[_Line], given: str | None, problems: _Problems) -> str:
     """Return the one judge of all lines, or tell which judge stands on which lines."""
     lines: dict[str, list[int]] = {}
     for line in found:
         name = line.members.get("judge")
         if name is None and given is None:
-            problems.append(f"line {line.number}: judge: is missing; name the one judge of all lines with --judge")
+            problems.of_line(line.number, "judge: is missing; name the one judge of all lines with --judge")
         elif name is None or (type(name) is str and name.strip()):
-            lines.setdefault(given if name is None and given else str(name), []).append(line.number)
+            lines.setdefault(str(given if name is None else name), []).append(line.number)
     if given is not None and set(lines) - {given}:
         lines.setdefault(given, [])
     if len(lines) > 1:
-        problems.append(
-            "JUDGE_MIXED: scores of several judges are no one run; import each judge's lines for themselves"
-        )
-        problems.extend(f"JUDGE_MIXED: judge {name[:80]!r}: {_named(numbers)}" for name, numbers in lines.items())
+        problems.of_file("JUDGE_MIXED: a run has one judge, and each judge's scores are a run of their own")
+        for name, numbers in lines.items():
+            problems.of_file(f"JUDGE_MIXED: judge {name[:80]!r}: {_named(numbers)}")
     return next(iter(lines), "")
 
 
@@ -251,11 +281,3 @@ def _named(numbers: Sequence[int]) -> str:
             spans.append([number, number])
     words = [str(a) if a == b else f"{a}-{b}" for a, b in spans]
     return f"line{'s' if len(numbers) > 1 else ''} {', '.join(words)}"
-
-
-def _refused(problems: Sequence[str]) -> InputError:
-    shown = list(problems[:MAX_PROBLEMS])
-    if len(problems) > MAX_PROBLEMS:
-        shown.append(f"and {len(problems) - MAX_PROBLEMS} more problems")
-    count = f"{len(problems)} problem{'s' if len(problems) != 1 else ''}"
-    return InputError(f"the file of scores has {count}; nothing was imported", shown)

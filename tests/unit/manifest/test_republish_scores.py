@@ -167,7 +167,7 @@ def test_all_problems_are_told_at_once() -> None:
     rows[1] = rows[1].replace(b'"0.5"', b"0.123")
     rows[2] = rows[2].replace(b"a3", b"zz")
     found = problems(b"".join(rows))
-    assert [problem.split(":")[0] for problem in found if problem.startswith("line")] == ["line 1", "line 3", "line 2"]
+    assert [problem.split(":")[0] for problem in found if problem.startswith("line")] == ["line 1", "line 2", "line 3"]
     unread = ", unless it is on a line that cannot be read"
     assert {f"question 'a1' has no line{unread}", f"question 'a3' has no line{unread}"} <= set(found)
 
