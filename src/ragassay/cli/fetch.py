@@ -26,6 +26,10 @@ class TooLarge(PluginError):
     """The address sends more bytes than are taken."""
 
 
+class Absent(PluginError):
+    """The server says that it has nothing at the address (404 or 410)."""
+
+
 class _TooLate(OSError):
     """The time for the whole is over."""
 
@@ -58,8 +62,8 @@ def fetch(url: str, *, max_bytes: int, timeout_s: float) -> bytes:
 
     At most five redirects are followed, to http(s) only and never from https to http. Proxies are those that the usual
     variables name. Raises `InputError` for an address that is none, that is neither http nor https, or that holds a
-    name or password; `TooLarge` for more than `max_bytes`; `PluginError` for every other failure of network or server,
-    and for any answer but 200. Messages name the address without its query. The look-up of the host's name is bounded
+    name or password; `TooLarge` for more than `max_bytes`; `Absent` for 404 and 410; `PluginError` for every other failure
+    of network or server, and for any other answer but 200. Messages name the address without its query. The look-up of the host's name is bounded
     by the system's own limit.
     """
     if (problem := _problem(url)) is not None:
@@ -120,8 +124,9 @@ def _request(url: str) -> Request:
 
 def _body(response: http.client.HTTPResponse, url: str, max_bytes: int) -> bytes:
     if response.status != 200:
-        retryable = response.status in _RETRYABLE
-        raise PluginError(f"{shown(url)} answers with status {response.status}", retryable=retryable)
+        kind = Absent if response.status in (404, 410) else PluginError
+        message = f"{shown(url)} answers with status {response.status}"
+        raise kind(message, retryable=response.status in _RETRYABLE)
     coding = response.headers.get("Content-Encoding", "identity").strip().lower()
     if coding not in ("", "identity"):
         raise PluginError(f"{shown(url)} sends its body compressed ({coding[:40]!a}), though asked not to")

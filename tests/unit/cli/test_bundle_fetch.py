@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from ragassay.cli.fetch import TooLarge, fetch, is_address, shown
+from ragassay.cli.fetch import Absent, TooLarge, fetch, is_address, shown
 from ragassay.errors import InputError, PluginError
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
@@ -278,6 +278,15 @@ def test_whatever_else_a_server_does_is_its_fault(server: str, path: str, words:
     assert caught.value.exit_code == 3
     assert caught.value.retryable is retryable
     assert "secret" not in str(caught.value)
+
+
+def test_what_is_not_there_can_be_told_from_what_failed(server: str) -> None:
+    """404 has a type of its own, so that a reader of many files can go on without one; 503 has not."""
+    with pytest.raises(Absent):
+        get(f"{server}/missing")
+    with pytest.raises(PluginError) as caught:
+        get(f"{server}/broken")
+    assert not isinstance(caught.value, Absent)
 
 
 def test_a_refused_connection_is_the_services_fault() -> None:
