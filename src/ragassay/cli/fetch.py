@@ -62,9 +62,9 @@ def fetch(url: str, *, max_bytes: int, timeout_s: float) -> bytes:
 
     At most five redirects are followed, to http(s) only and never from https to http. Proxies are those that the usual
     variables name. Raises `InputError` for an address that is none, that is neither http nor https, or that holds a
-    name or password; `TooLarge` for more than `max_bytes`; `Absent` for 404 and 410; `PluginError` for every other failure
-    of network or server, and for any other answer but 200. Messages name the address without its query. The look-up of the host's name is bounded
-    by the system's own limit.
+    name or password; `TooLarge` for more than `max_bytes`; `Absent` for 404 and 410; `PluginError` for every other
+    failure of network or server, and for any other answer but 200. Messages name the address without its query. The
+    look-up of the host's name is bounded by the system's own limit.
     """
     if (problem := _problem(url)) is not None:
         raise InputError(f"{shown(url)}: {problem}")
