@@ -106,7 +106,11 @@
 
   function missingProblem(row, verdict) {
     if (verdict !== null) return "there is a verdict";
-    if (row.status === "harness_failed") return null;
+    if (row.status === "harness_failed") {
+      const { kind } = row.failure;
+      const isService = ragassay.data.serviceFailures.includes(kind);
+      return isService ? `its failure is ${kind}, which is that of a service` : null;
+    }
     if ((row.retrieval === "failed") !== (row.status === "retrieval_failed")) return `retrieval is ${row.retrieval}`;
     if ((row.answer !== null) !== (row.status === "judge_failed")) {
       return "an answer stands on items whose judge failed and on no other missing one";

@@ -69,15 +69,19 @@
     };
   }
 
-  /** Ask the policy; a signature that it held against no key is held against the named one, and said to be that. */
+  /**
+   * Ask the policy; a signature that it held against no key is held against the named one, and said to be that.
+   *
+   * That no key is pinned is said of the run and not again of its announcement.
+   */
   async function judge(policy, evidence, findings) {
     let judged = await policy.judge(evidence);
-    findings.extend(judged.findings);
     if (judged.signer === "unchecked") {
       const named = await unpinned().judge(evidence);
-      findings.extend(named.findings);
-      judged = { ...judged, signer: named.signer };
+      judged = { ...judged, signer: named.signer, findings: [...judged.findings, ...named.findings] };
     }
+    const isRun = evidence.where === MANIFEST;
+    findings.extend(judged.findings.filter((one) => one.code !== "SIGNER_UNPINNED" || isRun));
     if (policy.logs.length === 0) findings.extend([finding("UNWITNESSED", null, evidence.proof)]);
     return judged;
   }
