@@ -81,7 +81,8 @@
         const high = ((y >>> 17) | (y << 15)) ^ ((y >>> 19) | (y << 13)) ^ (y >>> 10);
         w[t] = (w[t - 16] + low + w[t - 7] + high) | 0;
       }
-      let [a, b, c, d, e, f, g, h] = this.state;
+      const s = this.state;
+      let a = s[0], b = s[1], c = s[2], d = s[3], e = s[4], f = s[5], g = s[6], h = s[7];
       for (let t = 0; t < 64; t++) {
         const sum1 = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7));
         const one = (h + sum1 + ((e & f) ^ (~e & g)) + ROUNDS[t] + w[t]) | 0;
@@ -96,7 +97,6 @@
         b = a;
         a = (one + two) | 0;
       }
-      const s = this.state;
       s[0] += a;
       s[1] += b;
       s[2] += c;
