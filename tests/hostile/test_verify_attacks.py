@@ -13,6 +13,7 @@ from ragassay import canon
 from ragassay.manifest import Signer, sign_payload
 from ragassay.manifest.sign import WEAK_KEYS, encode_x, thumbprint
 from ragassay.manifest.statement import PREDICATE_BASE
+from ragassay.testing.lies import SIGNED_LIES, add_chunk, call_control, fill_row, switch_off, with_row, with_rows
 from ragassay.testing.signed_run import OpenedRun, open_run, public_signer, resigned, seal_run, signed_run
 from ragassay.verify import PinnedKey, Policy, Report, Unpinned, verify
 
@@ -235,212 +236,6 @@ def test_too_many_files() -> None:
 # --- what a dishonest publisher can sign ------------------------------------------------------------------------
 
 
-def _rows(change: Callable[[list[dict[str, Any]]], object]) -> Callable[[OpenedRun], None]:
-    def apply(run: OpenedRun) -> None:
-        change(run.outputs)
-
-    return apply
-
-
-def _row(**members: Any) -> Callable[[OpenedRun], None]:
-    return _rows(lambda rows: rows[1].update(members))
-
-
-def _twice(run: OpenedRun) -> None:
-    run.outputs.insert(1, run.outputs[0])
-
-
-def _verdict(word: str, **members: Any) -> Callable[[OpenedRun], None]:
-    return _rows(lambda rows: rows[0]["claims"][1].update(verdict=word, **members))
-
-
-def _fill(run: OpenedRun) -> None:
-    run.outputs[0]["fill"] = {"run": "e" * 32, "pass": 1}
-
-
-def _own_fill(run: OpenedRun) -> None:
-    run.outputs[0]["fill"] = {"run": run.predicate["runId"], "pass": 2}
-    run.predicate["counts"]["filled"] = 1
-
-
-def _measure(**members: Any) -> Callable[[OpenedRun], None]:
-    def apply(run: OpenedRun) -> None:
-        run.config["measure"].update(members)
-
-    return apply
-
-
-def _switched_off(run: OpenedRun) -> None:
-    run.outputs[0].update(retrieval="off", chunks=[])
-    run.telemetry[0].update(retrievalScores=[])
-
-
-def _control(run: OpenedRun) -> None:
-    run.config["measure"].update(stack={"kind": "none", "entry": {"kind": "none"}, "describe": {}})
-
-
-def _more_chunks(score: str = "3", **members: Any) -> Callable[[OpenedRun], None]:
-    """Deliver a second text where top-k is 1."""
-
-    def apply(run: OpenedRun) -> None:
-        run.config["measure"].update(topK=1)
-        chunks = run.outputs[0]["chunks"]
-        chunks.append({**chunks[0], "rank": 2, **members})
-        run.telemetry[0]["retrievalScores"].append(score)
-
-    return apply
-
-
-def _span(start: int, offset: int) -> Callable[[OpenedRun], None]:
-    def apply(run: OpenedRun) -> None:
-        chunk = run.outputs[0]["chunks"][0]
-        chunk.update(start=start, end=len(chunk["text"]) + offset)
-
-    return apply
-
-
-def _no_question(run: OpenedRun) -> None:
-    run.benchmark["samples"].clear()
-    run.outputs.clear()
-    run.telemetry.clear()
-
-
-def _question_twice(run: OpenedRun) -> None:
-    run.benchmark["samples"][1] = run.benchmark["samples"][0]
-    run.outputs.pop(1)
-    run.telemetry.pop(1)
-
-
-def _predicate(name: str, /, **members: Any) -> Callable[[OpenedRun], None]:
-    def apply(run: OpenedRun) -> None:
-        run.predicate[name].update(members)
-
-    return apply
-
-
-SIGNED_LIES: dict[str, tuple[Callable[[OpenedRun], None], str]] = {
-    "row dropped": (_rows(lambda rows: rows.pop(1)), "ROW_MISSING"),
-    "row duplicated": (_twice, "ROW_DUPLICATE"),
-    "rows reordered": (_rows(lambda rows: rows.reverse()), "ROW_ORDER"),
-    "row of an unknown question": (_row(id="q-999"), "ROW_UNKNOWN"),
-    "row of another run": (_row(run="f" * 32), "ROW_FOREIGN_RUN"),
-    "row of an earlier pass": (_row(**{"pass": 2}), "FILL_UNDECLARED"),
-    "filled row not counted": (_fill, "FILL_UNDECLARED"),
-    "row filled from its own run": (_own_fill, "FILL_UNDECLARED"),
-    "item score above its verdicts": (_row(score=100), "ITEM_SCORE"),
-    "score of 1000": (_row(score=1000), "ITEM_SCORE"),
-    "negative score": (_row(score=-5), "ITEM_SCORE"),
-    "central contradiction unflagged": (
-        _rows(lambda rows: rows[2]["verdict"].update(centralContradicted=False)), "ITEM_SCORE",
-    ),
-    "frozen reference insufficient": (
-        _rows(lambda rows: rows[2]["verdict"].update(referenceInsufficient=True)), "ITEM_SCORE",
-    ),
-    "scored without a verdict": (_row(verdict=None, claims=[]), "SCORED_FAILURE"),
-    "scored without a score": (_row(score=None), "SCORED_FAILURE"),
-    "failed row given a score": (
-        _row(status="answer_failed", answer=None, verdict=None, claims=[], judge=None,
-             failure={"kind": "empty", "message": "no text"}), "SCORED_FAILURE",
-    ),
-    "failure without its reason": (
-        _row(status="answer_failed", answer=None, verdict=None, claims=[], judge=None, score=None), "STATUS",
-    ),
-    "answer hidden as refused": (_row(status="refused"), "STATUS"),
-    "retrieval called empty": (_row(status="retrieval_empty"), "STATUS"),
-    "failed retrieval scored": (_row(retrieval="failed", chunks=[]), "STATUS"),
-    "control with chunks": (_row(retrieval="off"), "STATUS"),
-    "answer taken out": (_row(answer=None), "STATUS"),
-    "judge mixed": (_row(judge="0" * 64), "JUDGE_MIXED"),
-    "judge unnamed": (_row(judge=None), "JUDGE_MIXED"),
-    "support without a quote": (_verdict("SUPPORTS", quote=""), "QUOTE_NOT_IN_ANSWER"),
-    "support by a blank": (_verdict("SUPPORTS", quote=" "), "QUOTE_NOT_IN_ANSWER"),
-    "support by invented words": (_verdict("SUPPORTS", quote="over UDP"), "QUOTE_NOT_IN_ANSWER"),
-    "answer edited under its verdict": (_row(answer="I do not know."), "QUOTE_NOT_IN_ANSWER"),
-    "claim reworded": (_rows(lambda rows: rows[1]["claims"][0].update(text="It uses a port.")), "ROW_CHANGED"),
-    "claim dropped": (_rows(lambda rows: rows[1]["claims"].pop()), "ROW_CHANGED"),
-    "central claim moved": (_rows(lambda rows: rows[1]["claims"][0].update(central=False)), "ROW_CHANGED"),
-    "question reworded": (_row(question="Which port?"), "ROW_CHANGED"),
-    "retrieved text edited": (_rows(lambda rows: rows[0]["chunks"][0].update(text="x")), "CHUNK_DIGEST"),
-    "span longer than its text": (_rows(lambda rows: rows[0]["chunks"][0].update(start=0, end=10**6)), "CHUNK_DIGEST"),
-    "rank left out": (_rows(lambda rows: rows[0]["chunks"][0].update(rank=2)), "CHUNK_DIGEST"),
-    "row of another shape": (_row(extra=1), "ROW_MALFORMED"),
-    "row with a string for a score": (_row(score="50"), "ROW_MALFORMED"),
-    "stack changed": (_measure(stack={"kind": "bm25", "entry": {}, "describe": {}}), "CONFIG_MISMATCH"),
-    "top k changed": (_measure(topK=50), "CONFIG_MISMATCH"),
-    "model changed": (_measure(answer={"kind": "reader", "id": "reader/2"}), "CONFIG_MISMATCH"),
-    "judge changed": (_measure(judge={"kind": "llm", "id": "kind-judge"}), "CONFIG_MISMATCH"),
-    "scorer changed": (_measure(scorer="factual-consistency/1"), "CONFIG_MISMATCH"),
-    "corpus changed": (_measure(corpus={"digest": None, "pages": "many", "chunks": 1}), "CONFIG_MISMATCH"),
-    "stack without a kind": (_measure(stack={}), "CONFIG_MISMATCH"),
-    "configuration of another question set": (_measure(benchmark={"id": "other"}), "BENCHMARK_MISMATCH"),
-    "row renamed": (_predicate("row", name="dense"), "CONFIG_MISMATCH"),
-    "row key of another row": (_predicate("row", key="0" * 64), "CONFIG_MISMATCH"),
-    "more planned passes": (_predicate("pass", of=30), "CONFIG_MISMATCH"),
-    "metric renamed": (_predicate("metric", id="factual-consistency/1-judged-by-x"), "CONFIG_MISMATCH"),
-    "older benchmark version": (_predicate("benchmark", version="0.9.0"), "BENCHMARK_MISMATCH"),
-    "benchmark renamed": (_predicate("benchmark", id="harder"), "BENCHMARK_MISMATCH"),
-    "item set of another benchmark": (_predicate("benchmark", itemSet={"sha256": "0" * 64}), "BENCHMARK_MISMATCH"),
-    "total above its items": (_predicate("score", num=300, decimal="1.0000"), "RUN_SCORE"),
-    "decimal not the ratio": (_predicate("score", decimal="0.9999"), "RUN_SCORE"),
-    "no score where there is one": (lambda run: run.predicate.update(score=None), "RUN_SCORE"),
-    "wrong counts": (_predicate("counts", asked=4), "COUNTS"),
-    "missing items counted as scored": (_predicate("counts", scored=2, refused=1), "COUNTS"),
-    "window before the answers": (_predicate("window", start=1, end=2), "WINDOW"),
-    "no window": (lambda run: run.predicate.update(window=None), "WINDOW"),
-    "answer without a time": (lambda run: run.telemetry[1].update(answeredAt=None), "WINDOW"),
-    "telemetry of other rows": (lambda run: run.telemetry.reverse(), "TELEMETRY_ROWS"),
-    "telemetry row dropped": (lambda run: run.telemetry.clear(), "TELEMETRY_ROWS"),
-    "retrieval scores dropped": (lambda run: run.telemetry[0].update(retrievalScores=[]), "TELEMETRY_ROWS"),
-    "stub": (_predicate("provenance", sourceKind="stub"), "STUB"),
-    "answers without a model": (_predicate("provenance", modelInvoked=False), "STATUS"),
-    "another harness than configured": (
-        _predicate("provenance", evaluator={"name": "ragassay", "version": "99"}), "CONFIG_MISMATCH",
-    ),
-    "items of a thousand": (_predicate("metric", itemDen=1000), "ENVELOPE_MALFORMED"),
-    "lower is better": (_predicate("metric", higherIsBetter=False), "ENVELOPE_MALFORMED"),
-    "abstention left unsaid": (_rows(lambda rows: rows[0]["verdict"].update(answerKind=None)), "ITEM_SCORE"),
-    "retrieval called off": (_switched_off, "CONFIG_MISMATCH"),
-    "control that was given texts": (_control, "CONFIG_MISMATCH"),
-    "more texts than top k": (_more_chunks(id="services/9.md#0", page="services/9.md"), "CONFIG_MISMATCH"),
-    "one text twice": (_more_chunks(), "CHUNK_DIGEST"),
-    "one chunk with two texts": (
-        _rows(lambda rows: rows[1]["chunks"][0].update(id=rows[0]["chunks"][0]["id"])), "CHUNK_DIGEST",
-    ),
-    "span before the page": (_span(-10, -10), "CHUNK_DIGEST"),
-    "half a span": (_rows(lambda rows: rows[0]["chunks"][0].update(start=None)), "CHUNK_DIGEST"),
-    "span of no page": (_rows(lambda rows: rows[0]["chunks"][0].update(page=None)), "CHUNK_DIGEST"),
-    "withheld text without a digest": (
-        _rows(lambda rows: rows[0]["chunks"][0].update(text=None, sha256="secret")), "CHUNK_DIGEST",
-    ),
-    "text below the threshold": (_measure(threshold="5"), "TELEMETRY_ROWS"),
-    "threshold of words": (_measure(threshold="high"), "CONFIG_DIGEST"),
-    "threshold without an end": (_measure(threshold="Infinity"), "CONFIG_DIGEST"),
-    "top k of nothing": (_measure(topK=0), "CONFIG_DIGEST"),
-    "kind of a stack that is a list": (
-        _measure(stack={"kind": ["bm25"], "entry": {}, "describe": {}}), "CONFIG_DIGEST",
-    ),
-    "negative chunks": (_measure(corpus={"digest": None, "pages": 1, "chunks": -9}), "CONFIG_MISMATCH"),
-    "scores that rise": (_more_chunks("9", id="services/9.md#0", page="services/9.md"), "TELEMETRY_ROWS"),
-    "score of words": (lambda run: run.telemetry[0].update(retrievalScores=["<b>"]), "TELEMETRY_ROWS"),
-    "score in another form": (lambda run: run.telemetry[0].update(retrievalScores=["3.250"]), "TELEMETRY_ROWS"),
-    "negative latency": (lambda run: run.telemetry[0].update(answerMs=-7), "TELEMETRY_ROWS"),
-    "negative cost": (lambda run: run.telemetry[0].update(answerCostMicrousd=-7), "TELEMETRY_ROWS"),
-    "negative tokens": (
-        lambda run: run.telemetry[0]["judgeUsage"].update(inputTokens=-1), "TELEMETRY_ROWS",
-    ),
-    "verdict of a refused reply": (
-        lambda run: run.telemetry[0]["judgeReplies"][0].update(problem="prose"), "TELEMETRY_ROWS",
-    ),
-    "no question": (_no_question, "BENCHMARK_DIGEST"),
-    "question twice, answered once": (_question_twice, "BENCHMARK_DIGEST"),
-    "question without an id": (lambda run: run.benchmark["samples"][0].update(id=""), "BENCHMARK_DIGEST"),
-    "claim twice": (lambda run: run.benchmark["samples"][0]["claims"][1].update(id=1), "BENCHMARK_DIGEST"),
-    "no central claim": (
-        lambda run: run.benchmark["samples"][0]["claims"][0].update(central=False), "BENCHMARK_DIGEST",
-    ),
-}  # fmt: skip
-
-
 @pytest.mark.parametrize("name", SIGNED_LIES)
 def test_a_lie_signed_by_its_publisher(name: str) -> None:
     """Each change is signed again by the pinned key with every digest put right, and refused by its own code."""
@@ -489,7 +284,7 @@ def test_declared_fills_are_told() -> None:
     """A fill that names its source and is counted is a warning, and fails under strict."""
 
     def fill(run: OpenedRun) -> None:
-        _fill(run)
+        fill_row(run)
         run.predicate["counts"]["filled"] = 1
 
     report = check(resigned(signed_run(), fill))
@@ -500,7 +295,7 @@ def test_declared_fills_are_told() -> None:
 
 def test_withheld_text_is_told() -> None:
     """A chunk without its text cannot be checked against its digest, which is said and fails nowhere by itself."""
-    report = check(resigned(signed_run(), _rows(lambda rows: rows[0]["chunks"][0].update(text=None))))
+    report = check(resigned(signed_run(), with_rows(lambda rows: rows[0]["chunks"][0].update(text=None))))
     assert report.ok()
     assert "TEXT_WITHHELD" in report.codes
 
@@ -547,10 +342,10 @@ def test_a_republished_run_is_told() -> None:
 @pytest.mark.parametrize(
     ("change", "code"),
     [
-        (_row(score=49), "RUN_SCORE"),
-        (_row(score=101), "ITEM_SCORE"),
-        (_rows(lambda rows: rows.reverse()), "ROW_ORDER"),
-        (_row(status="judge_failed", failure={"kind": "k", "message": "m"}), "SCORED_FAILURE"),
+        (with_row(score=49), "RUN_SCORE"),
+        (with_row(score=101), "ITEM_SCORE"),
+        (with_rows(lambda rows: rows.reverse()), "ROW_ORDER"),
+        (with_row(status="judge_failed", failure={"kind": "k", "message": "m"}), "SCORED_FAILURE"),
     ],
     ids=["score not summed", "score of 101", "reordered", "failure scored"],
 )
@@ -571,7 +366,7 @@ def test_a_republished_run_carries_nothing_unsigned() -> None:
 
 @pytest.mark.parametrize(
     ("change", "said"),
-    [(_control, "switched off"), (_switched_off, "but the stack is 'bm25'"), (_more_chunks(), "top-k is 1")],
+    [(call_control, "switched off"), (switch_off, "but the stack is 'bm25'"), (add_chunk(), "top-k is 1")],
 )
 def test_rows_are_held_against_their_configuration(change: Callable[[OpenedRun], None], said: str) -> None:
     """Each row's retrieval is judged by itself, whatever the manifest says of the configuration."""

@@ -11,7 +11,7 @@ import msgspec
 
 from ragassay import canon
 from ragassay.manifest import BENCHMARK, CONFIG, MANIFEST, OUTPUTS, TELEMETRY, Signer, build_run, sign_payload
-from ragassay.manifest.statement import PAYLOAD_TYPE
+from ragassay.manifest.statement import PAYLOAD_TYPE, IntentRef
 from ragassay.records import (
     Answer,
     Benchmark,
@@ -160,6 +160,7 @@ def signed_run(
     run_id: str = RUN_ID,
     pass_k: int = 1,
     signer: Signer | None = None,
+    intent: IntentRef | None = None,
 ) -> dict[str, bytes]:
     """Return the files of a run in which the questions at the places `failed` had no retrieval.
 
@@ -184,6 +185,7 @@ def signed_run(
         benchmark=benchmark,
         outcomes=outcomes,
         signer=signer or public_signer(),
+        intent=intent,
     )
 
 

@@ -86,8 +86,7 @@ class Unpinned(msgspec.Struct, frozen=True):
         if evidence.x is None:
             return Judgement(findings=tuple(found), signer="unchecked")
         if not evidence.signed_by(evidence.x):
-            message = "the signature is not by the key that the statement names, or something was changed"
-            found.append(finding("SIGNATURE_INVALID", message, evidence.where))
+            found.append(_not_by("the key that the statement names", evidence))
         return Judgement(findings=tuple(found), signer="named")
 
 
@@ -107,8 +106,7 @@ class PinnedKey(msgspec.Struct, frozen=True):
         if evidence.kid != self.key.kid:
             found.append(finding("KEY_UNKNOWN", "it is signed by another key than the pinned one", evidence.where))
         if not evidence.signed_by(self.key.x):
-            message = "the signature is not by the pinned key, or something was changed"
-            found.append(finding("SIGNATURE_INVALID", message, evidence.where))
+            found.append(_not_by("the pinned key", evidence))
         return Judgement(findings=tuple(found), signer="pinned")
 
 
@@ -127,15 +125,16 @@ class PinnedRoot(msgspec.Struct, frozen=True):
     def judge(self, evidence: Evidence) -> Judgement:
         """Return KEY_UNKNOWN, KEY_EXPIRED, KEY_REVOKED, KEY_WEAK, SIGNATURE_INVALID or REGISTRY_*."""
         signed = evidence.registry
-        if signed is None or not signed.vouched_by(self.fingerprint):
-            missing = "a root is pinned, and there is no key registry by it: give one with the run, or name it"
-            message = missing if signed is None else "the key registry is not by the pinned root"
-            return Judgement(findings=(finding("KEY_UNKNOWN", message, evidence.where),), signer="pinned")
+        if signed is None:
+            return _unknown(
+                "a root is pinned, and there is no key registry: give one with the run, or name it", evidence
+            )
+        if not signed.vouched_by(self.fingerprint):
+            return _unknown("the key registry is not by the pinned root", evidence)
         found = self._of_registry(signed.registry, evidence)
         record = signed.registry.key(evidence.kid)
         if record is None:
-            found.append(finding("KEY_UNKNOWN", "the key registry does not list the key that signed", evidence.where))
-            return Judgement(findings=tuple(found), signer="pinned")
+            return _unknown("the key registry does not list the key that signed", evidence, found)
         found.extend(_of_key(record, evidence))
         return Judgement(findings=tuple(found), signer="pinned", key_status=record.status)
 
@@ -150,6 +149,19 @@ class PinnedRoot(msgspec.Struct, frozen=True):
         return found
 
 
+def _unknown(message: str, evidence: Evidence, found: Sequence[Finding] = ()) -> Judgement:
+    """Return that no trusted registry lists the key; the signature is held against the named key all the same."""
+    judged = [*found, finding("KEY_UNKNOWN", message, evidence.where)]
+    if evidence.x is not None and not evidence.signed_by(evidence.x):
+        judged.append(_not_by("the key that the statement names", evidence))
+    return Judgement(findings=tuple(judged), signer="pinned")
+
+
+def _not_by(whose: str, evidence: Evidence) -> Finding:
+    message = f"the signature is not by {whose}, or something was changed"
+    return finding("SIGNATURE_INVALID", message, evidence.where)
+
+
 def _of_key(record: KeyRecord, evidence: Evidence) -> list[Finding]:
     """Return what speaks against a listed key; that an active one has no witnessed time is said once for the run."""
     found = []
@@ -157,8 +169,7 @@ def _of_key(record: KeyRecord, evidence: Evidence) -> list[Finding]:
     if code is not None and code != "UNTIMED":
         found.append(finding(code, None, evidence.where))
     if code != "KEY_WEAK" and not evidence.signed_by(decode_x(record.x)):
-        message = "the signature is not by the key that the registry lists, or something was changed"
-        found.append(finding("SIGNATURE_INVALID", message, evidence.where))
+        found.append(_not_by("the key that the registry lists", evidence))
     return found
 
 

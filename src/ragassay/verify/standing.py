@@ -111,13 +111,17 @@ def check_standing(
 
 
 def _judge(policy: Policy, evidence: Evidence, findings: Findings) -> Judgement:
-    """Ask the policy; a signature that it held against no key is held against the named one, and said to be that."""
+    """Ask the policy; a signature that it held against no key is held against the named one, and said to be that.
+
+    That no key is pinned is said of the run and not again of its announcement.
+    """
     judged = policy.judge(evidence)
-    findings.extend(judged.findings)
+    found = judged.findings
     if judged.signer == "unchecked":
         named = Unpinned().judge(evidence)
-        findings.extend(named.findings)
+        found += named.findings
         judged = msgspec.structs.replace(judged, signer=named.signer)
+    findings.extend(one for one in found if one.code != "SIGNER_UNPINNED" or evidence.where == MANIFEST)
     if not policy.logs:
         findings.extend([finding("UNWITNESSED", None, evidence.proof)])
     return judged
