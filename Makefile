@@ -52,7 +52,8 @@ bench: install
 	$(BIN)/python bench/verifying.py
 
 # Verifiers that others wrote, in environments of their own: securesystemslib and PyNaCl on envelopes, aics-tlog (which
-# needs Python 3.12 or later) on the log. `make oracles NEWER=/path/to/python3.12` names one that is not on the path.
+# needs Python 3.12 or later) on the log, @sigstore/verify (which needs Node 20 or later) on Sigstore bundles.
+# `make oracles NEWER=/path/to/python3.12` names a Python that is not on the path.
 NEWER ?= $(shell for p in python3.14 python3.13 python3.12; do $$p -c "" 2>/dev/null && command -v $$p && break; done)
 ORACLES := .oracles
 oracles: install
@@ -67,6 +68,11 @@ ifneq ($(NEWER),)
 else
 	@echo "SKIPPED: aics-tlog needs Python 3.12 or later, and there is none; name one with NEWER="
 endif
+
+	@if node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null && command -v npm >/dev/null; then \
+	  rm -rf $(ORACLES)/sigstore && cp -r tests/oracles/sigstore $(ORACLES)/sigstore && cd $(ORACLES)/sigstore && \
+	  npm ci --silent --no-audit --no-fund --ignore-scripts && node check.js ../vectors; \
+	else echo "SKIPPED: @sigstore/verify needs Node 20 or later with npm, and there is none"; fi
 
 # Needs pip-tools; writes no registry address into the locks.
 LOCK := pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \

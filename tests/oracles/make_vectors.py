@@ -17,6 +17,7 @@ from ragassay.manifest.dsse import decode_base64, decode_envelope
 from ragassay.manifest.log_folder import LogFolder
 from ragassay.manifest.note import note_key
 from ragassay.manifest.proof import decode_proof
+from ragassay.manifest.sigstore import sigstore_bundle
 from ragassay.manifest.tree import consistency_proof, inclusion_proof, leaf_hash, root_of
 from ragassay.testing.signed_run import public_signer, signed_run
 
@@ -48,6 +49,18 @@ def envelopes() -> list[dict[str, Any]]:
         {"name": name, "envelope": data.decode(), "x": key.x.hex(), "kid": key.kid, "holds": holds}
         for name, data, key, holds in cases
     ]
+
+
+def sigstore() -> list[dict[str, Any]]:
+    """Return Sigstore bundles with the key to check them with, and whether they hold."""
+    signer, other = public_signer(), public_signer("another")
+    bundle = sigstore_bundle(signed_run()[MANIFEST]).decode()
+    changed = sigstore_bundle(signed_run(row="dense")[MANIFEST]).decode()
+    payload = json.loads(changed)["dsseEnvelope"]["payload"]
+    swapped = bundle.replace(json.loads(bundle)["dsseEnvelope"]["payload"], payload)
+    cases = [("a run", bundle, signer, True), ("under another key", bundle, other, False)]
+    cases += [("the payload of another run", swapped, signer, False)]
+    return [{"name": n, "bundle": b, "x": k.x.hex(), "kid": signer.kid, "holds": holds} for n, b, k, holds in cases]
 
 
 def trees(entries: list[bytes]) -> list[dict[str, Any]]:
@@ -96,6 +109,7 @@ def main(folder: Path) -> None:
     checkpoint = sign_checkpoint(Checkpoint("log.test", 1, root_of([leaf_hash(b"x")])), signer)
     vectors = {
         "envelopes": envelopes(),
+        "sigstore": sigstore(),
         "entries": [text_of(entry) for entry in entries],
         "trees": trees(entries),
         "checkpoint": {"note": checkpoint.decode(), "vkey": note_key("log.test", "log", signer.x).vkey()},

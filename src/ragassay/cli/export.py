@@ -1,4 +1,4 @@
-"""`ragassay export`: a run as one file that can be sent."""
+"""`ragassay export`: a run as one file that can be sent, or its manifest in another tool's form."""
 
 from __future__ import annotations
 
@@ -14,12 +14,24 @@ import click
 from ragassay.errors import InputError, VerifyError
 from ragassay.manifest import is_run_folder, read_run
 from ragassay.manifest.bundle import write_bundle
-from ragassay.manifest.files import BESIDE, MAX_BYTES
+from ragassay.manifest.files import BESIDE, MANIFEST, MAX_BYTES
+from ragassay.manifest.sigstore import MEDIA_TYPE, sigstore_bundle
 from ragassay.site.safe import one_line
 from ragassay.verify import Report, Unpinned, verify
 
 SHORTEST = 6
 """The fewest characters of a run id that stand for a run."""
+
+
+_workspace = click.option(
+    "--workspace",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path(".ragassay"),
+    show_default=True,
+    help="Where a run id is looked up.",
+)
+_force = click.option("--force", is_flag=True, help="Replace a file that is there.")
+_as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @click.group("export")
@@ -30,15 +42,9 @@ def command() -> None:
 @command.command("bundle")
 @click.argument("run", metavar="RUN")
 @click.option("--out", type=click.Path(path_type=Path), help="Default: RUN-ID.zip in the current folder.")
-@click.option(
-    "--workspace",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path(".ragassay"),
-    show_default=True,
-    help="Where a run id is looked up.",
-)
-@click.option("--force", is_flag=True, help="Replace a file that is there.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@_workspace
+@_force
+@_as_json
 def bundle(run: str, out: Path | None, workspace: Path, force: bool, as_json: bool) -> None:
     """Write a run as a ZIP file that `ragassay verify` and the verifier page read.
 
@@ -64,6 +70,30 @@ def bundle(run: str, out: Path | None, workspace: Path, force: bool, as_json: bo
         click.echo(f"  {len(content):>12,}  {name}")
     if left_out:
         click.echo(f"left out, as it is no file of a run: {one_line(', '.join(left_out))}")
+
+
+@command.command("sigstore-bundle")
+@click.argument("run", metavar="RUN")
+@click.option("--out", type=click.Path(path_type=Path), help="Default: RUN-ID.sigstore.json in the current folder.")
+@_workspace
+@_force
+@_as_json
+def sigstore(run: str, out: Path | None, workspace: Path, force: bool, as_json: bool) -> None:
+    """Write a run's manifest as a Sigstore bundle (v0.3), which tools for those check with the bare key.
+
+    It shows that the manifest is signed; the numbers are recomputed by `ragassay verify` alone.
+    """
+    folder = find_run(run, workspace)
+    read = read_run(folder)
+    report = _refuse_refused(folder, read.files, read.problems)
+    data = sigstore_bundle(read.files[MANIFEST])
+    place = out or Path(f"{report.run_id}.sigstore.json")
+    write_new(place, data, force=force)
+    if as_json:
+        found = {"path": str(place), "bytes": len(data), "mediaType": MEDIA_TYPE, "hint": report.fingerprint}
+        click.echo(json.dumps(found, indent=2))
+    else:
+        click.echo(f"wrote {place}, {len(data):,} bytes\nkey hint {report.fingerprint}")
 
 
 def find_run(run: str, workspace: Path) -> Path:

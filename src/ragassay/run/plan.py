@@ -120,11 +120,11 @@ def new_passes(config: Config, benchmark: Benchmark, *, created: int, without: C
     ]
 
 
-def all_passes(workspace: Workspace) -> Iterator[PassPlan]:
-    """Yield every pass that was begun and not given up, signed or not, oldest first."""
+def all_passes(workspace: Workspace, *, given_up: bool = False) -> Iterator[PassPlan]:
+    """Yield every pass that was begun and not given up, signed or not, oldest first; `given_up` adds those too."""
     found = []
     for path in sorted(workspace.passes.glob("*/*/plan.json")):
-        if (path.parent / "given-up.json").exists():
+        if not given_up and (path.parent / "given-up.json").exists():
             continue
         try:
             plan = msgspec.json.decode(path.read_bytes(), type=PassPlan)
@@ -188,7 +188,7 @@ def planned(
             known, begun = [], []
         check_resumable(begun, configs)
         same = [plan for plan in known if plan.fingerprint == fingerprint(configs[plan.row])] if begun else []
-        fresh = _lost(same, begun, benchmark)
+        fresh = _lost(list(all_passes(workspace, given_up=True)), begun, benchmark)
         covered = {plan.row for plan in same}
         for row in sorted(configs.keys() - covered):
             fresh += new_passes(configs[row], benchmark, created=created)
@@ -202,11 +202,11 @@ def _same_kind(begun: str, now: str, subset: bool) -> bool:
     return begun == now if subset or re.search(r"#[0-9]+$", begun) else True
 
 
-def _lost(same: Sequence[PassPlan], begun: Sequence[PassPlan], benchmark: Benchmark) -> list[PassPlan]:
+def _lost(stored: Sequence[PassPlan], begun: Sequence[PassPlan], benchmark: Benchmark) -> list[PassPlan]:
     """Return the passes that were to be begun together with open ones and were never stored, of the same config."""
     lost = []
     for row, created in sorted({(plan.row, plan.created) for plan in begun}):
-        together = [plan for plan in same if (plan.row, plan.created) == (row, created)]
+        together = [plan for plan in stored if (plan.row, plan.created) == (row, created)]
         there = {plan.k for plan in together}
         lost += new_passes(together[0].config, benchmark, created=created, without=there)
     return lost

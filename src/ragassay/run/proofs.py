@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ragassay.errors import VerifyError
 from ragassay.manifest.files import BESIDE, INTENT, INTENT_PROOF, MANIFEST, MAX_BYTES, RUN_PROOF
 from ragassay.manifest.log_disk import read_file
@@ -19,17 +21,22 @@ def renew_proofs(workspace: Workspace, *, quorum: int = 1) -> int:
     there is one. A statement that the log does not hold gets none.
     """
     log = LogFolder(workspace.log)
+    folders = sorted(workspace.runs.iterdir()) if workspace.runs.is_dir() else []
+    return sum(prove_run(log, folder, quorum=quorum) for folder in folders)
+
+
+def prove_run(log: LogFolder, folder: Path, *, quorum: int = 1) -> int:
+    """Do as `renew_proofs` for the run in one folder."""
     renewed = 0
-    for folder in sorted(workspace.runs.iterdir()) if workspace.runs.is_dir() else ():
-        for statement, proof in PROOFS:
-            data = read_file(folder / statement, BESIDE.get(statement, MAX_BYTES[MANIFEST]))
-            index = log.find(data) if data is not None else None
-            if index is None:
-                continue
-            new = log.prove(index, quorum=quorum)
-            if _signatures(new) > _signatures(read_file(folder / proof, BESIDE[proof])):
-                write_bytes(folder / proof, new)
-                renewed += 1
+    for statement, proof in PROOFS:
+        data = read_file(folder / statement, BESIDE.get(statement, MAX_BYTES[MANIFEST]))
+        index = log.find(data) if data is not None else None
+        if index is None:
+            continue
+        new = log.prove(index, quorum=quorum)
+        if _signatures(new) > _signatures(read_file(folder / proof, BESIDE[proof])):
+            write_bytes(folder / proof, new)
+            renewed += 1
     return renewed
 
 

@@ -13,15 +13,13 @@ from pathlib import Path
 import msgspec
 
 from ragassay import canon
-from ragassay.errors import InputError, VerifyError
+from ragassay.errors import InputError
 from ragassay.manifest import Signer
-from ragassay.manifest.announce import sign_intent, sign_void
+from ragassay.manifest.announce import decode_intent, sign_intent, sign_void
 from ragassay.manifest.build import benchmark_ref
-from ragassay.manifest.checkpoint import parse_checkpoint
 from ragassay.manifest.encoding import encode_benchmark
-from ragassay.manifest.files import INTENT, INTENT_PROOF, MANIFEST, RUN_PROOF
+from ragassay.manifest.files import INTENT, MANIFEST
 from ragassay.manifest.log_folder import LogFolder
-from ragassay.manifest.proof import decode_proof
 from ragassay.manifest.refs import config_refs
 from ragassay.manifest.statement import (
     AGGREGATION,
@@ -35,6 +33,7 @@ from ragassay.manifest.statement import (
 )
 from ragassay.records import Benchmark, to_json
 from ragassay.run.plan import PassPlan, all_passes, is_signed
+from ragassay.run.proofs import prove_run, renew_proofs
 from ragassay.run.workspace import Workspace, locked, write_bytes
 
 VOID = "void.dsse.json"
@@ -63,10 +62,15 @@ class Registrar:
         """
         with locked(self._workspace.passes / ".lock"):
             for row, created in sorted({(plan.row, plan.created) for plan in plans}):
-                group = [plan for plan in all_passes(self._workspace) if (plan.row, plan.created) == (row, created)]
-                place = self._intent_path(group)
-                if not place.exists() and not any(map(self._begun, group)):
-                    write_bytes(place, sign_intent(self._predicate(group, benchmark), self.signer))
+                group = [
+                    plan
+                    for plan in all_passes(self._workspace, given_up=True)
+                    if (plan.row, plan.created) == (row, created)
+                ]
+                if not any(self._envelope_of(plan) or self._begun(plan) for plan in group):
+                    group.sort(key=lambda plan: plan.k)
+                    envelope = sign_intent(self._predicate(group, benchmark), self.signer)
+                    write_bytes(self._folder(group[0]) / INTENT, envelope)
         self.sync()
 
     def announcement_of(self, plan: PassPlan) -> Announcement | None:
@@ -74,11 +78,9 @@ class Registrar:
 
         Raises `InputError` where the log no longer holds it: a run that named it could not be verified.
         """
-        group = [one for one in all_passes(self._workspace) if (one.row, one.created) == (plan.row, plan.created)]
-        path = self._intent_path(group)
-        if not path.exists():
+        envelope = self._envelope_of(plan)
+        if envelope is None:
             return None
-        envelope = path.read_bytes()
         index = self.log.find(envelope)
         if index is None:
             raise InputError(
@@ -87,6 +89,14 @@ class Registrar:
             )
         digest = Digest(sha256=canon.sha256(envelope))
         return Announcement(envelope=envelope, ref=IntentRef(log=self.log.origin, index=index, digest=digest))
+
+    def _envelope_of(self, plan: PassPlan) -> bytes | None:
+        """Return the announcement that plans a pass, which stands beside the first of those begun together."""
+        for path in sorted(self._folder(plan).parent.glob(f"*/{INTENT}")):
+            envelope = path.read_bytes()
+            if plan.run_id in decode_intent(envelope).predicate.runs:
+                return envelope
+        return None
 
     def void(self, plan: PassPlan, reason: str) -> None:
         """Log that a planned pass will not be finished; one that was never announced needs no voiding."""
@@ -107,7 +117,7 @@ class Registrar:
     def enter(self, plan: PassPlan) -> None:
         """Log the signed run of a pass and write its proofs."""
         self.log.append([(self._workspace.runs / plan.run_id / MANIFEST).read_bytes()], self._log_signer)
-        self._prove_run(plan)
+        prove_run(self.log, self._workspace.runs / plan.run_id)
 
     def sync(self) -> None:
         """Append the announcements, runs and voidings of this workspace that the log lacks, and write the proofs."""
@@ -116,33 +126,14 @@ class Registrar:
         statements += [run / MANIFEST for run in runs if (run / MANIFEST).exists()]
         statements += sorted(self._workspace.passes.glob(f"*/*/{VOID}"))
         self.log.append([path.read_bytes() for path in statements], self._log_signer)
-        self.prove()
-
-    def prove(self) -> None:
-        """Write beside each run the proofs that the log holds it and its announcement, cosigned where they can be."""
-        for plan in all_passes(self._workspace):
-            self._prove_run(plan)
-
-    def _prove_run(self, plan: PassPlan) -> None:
-        folder = self._workspace.runs / plan.run_id
-        for statement, proof in ((INTENT, INTENT_PROOF), (MANIFEST, RUN_PROOF)):
-            if (folder / statement).exists():
-                self._prove(folder / statement, folder / proof)
-
-    def _prove(self, statement: Path, place: Path) -> None:
-        old = place.read_bytes() if place.exists() else None
-        if old is not None and _cosigned(old):
-            return
-        index = self.log.find(statement.read_bytes())
-        if index is not None and ((proof := self.log.prove(index)) != old) and (old is None or _cosigned(proof)):
-            write_bytes(place, proof)
+        renew_proofs(self._workspace)
 
     def _predicate(self, group: Sequence[PassPlan], benchmark: Benchmark) -> IntentPredicate:
         config = group[0].config
         refs = config_refs(config)
         return IntentPredicate(
             row=RowRef(name=config.row, key=config.row_key()),
-            runs=tuple(plan.run_id for plan in _by_number(group)),
+            runs=tuple(plan.run_id for plan in group),
             benchmark=benchmark_ref(benchmark, canon.sha256(encode_benchmark(benchmark))),
             config=DigestOf(digest=Digest(sha256=canon.digest(to_json(config)))),
             corpus=refs.corpus,
@@ -159,21 +150,5 @@ class Registrar:
         journal = self._folder(plan) / "journal.jsonl"
         return is_signed(self._workspace, plan) or (journal.exists() and journal.stat().st_size > 0)
 
-    def _intent_path(self, group: Sequence[PassPlan]) -> Path:
-        """Return where the announcement of passes that were begun together stands: beside the first of them."""
-        return self._folder(_by_number(group)[0]) / INTENT
-
     def _folder(self, plan: PassPlan) -> Path:
         return self._workspace.pass_folder(plan.row, plan.run_id)
-
-
-def _by_number(group: Sequence[PassPlan]) -> list[PassPlan]:
-    return sorted(group, key=lambda plan: plan.k)
-
-
-def _cosigned(proof: bytes) -> bool:
-    """Tell whether a proof of ours carries a cosignature beside the log's own signature."""
-    try:
-        return len(parse_checkpoint(decode_proof(proof).checkpoint).note.signatures) > 1
-    except VerifyError:
-        return False

@@ -136,3 +136,17 @@ def test_what_names_no_run_is_a_wrong_input(tmp_path: Path) -> None:
         assert isinstance(error, InputError)
         assert words in str(error)
     assert export(RUN_ID).exit_code == 0
+
+
+def test_a_sigstore_bundle_is_written_beside(tmp_path: Path) -> None:
+    """`export sigstore-bundle` writes the manifest's envelope in that form, and names the key to check it with."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    for name, data in RUN.items():
+        (folder / name).write_bytes(data)
+    out = tmp_path / "run.sigstore.json"
+    done = CliRunner().invoke(command, ["sigstore-bundle", str(folder), "--out", str(out), "--json"])
+    assert done.exit_code == 0
+    found = json.loads(out.read_bytes())
+    assert found["dsseEnvelope"] == json.loads(RUN["run.dsse.json"])
+    assert json.loads(done.output)["hint"] == found["verificationMaterial"]["publicKey"]["hint"]
