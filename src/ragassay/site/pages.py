@@ -10,7 +10,7 @@ import msgspec
 
 from ragassay import canon
 from ragassay.manifest.statement import RunDocument
-from ragassay.records import Counts, Question, to_json
+from ragassay.records import Counts, OutputRow, Question, TelemetryRow, to_json
 from ragassay.site.file import encode_board
 from ragassay.site.loaded import LoadedRun
 from ragassay.site.names import file_names
@@ -189,7 +189,7 @@ def _question_pages(
             Entry(
                 name=row.name,
                 anchor=paths.anchors[row.key],
-                item=item_view(outputs[line.id], question, telemetry.get(line.id), oracle=row.role == "oracle"),
+                item=_item(row, outputs[line.id], question, telemetry.get(line.id)),
                 cell=cells.get(row.key),
                 run_path=path,
                 run_anchor=anchors[line.id],
@@ -202,6 +202,11 @@ def _question_pages(
         }
         path = paths.questions[line.id]
         yield path, _page("question.html", board, path, question=question, line=line, entries=entries, **around)
+
+
+def _item(row: BoardRow, output: OutputRow, question: Question, telemetry: TelemetryRow | None) -> ItemView:
+    elsewhere = row.rung == "republished"
+    return item_view(output, question, telemetry, oracle=row.role == "oracle", elsewhere=elsewhere)
 
 
 def _neighbour(lines: Sequence[QuestionLine], index: int, paths: TablePaths) -> dict[str, str] | None:
