@@ -25,7 +25,7 @@ VERBS: dict[str, str] = {
     "export": "Write a run as one file that can be sent.",
     "import": "Take in scores that were computed elsewhere, as a run that says so.",
     "log": "Read, audit and cosign the log of announcements and runs.",
-    "keys": "Make and list the keys that sign runs.",
+    "keys": "Make, list, publish, replace and revoke the keys that sign.",
 }
 """Each verb and its one-line help; the module of a verb holds a click command named `command`."""
 
