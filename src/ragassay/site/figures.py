@@ -14,7 +14,7 @@ from ragassay.site.evidence import delivered_ranks, reach
 from ragassay.site.group import ended, is_measured
 from ragassay.site.numbers import decimal6, interval, ratio
 from ragassay.site.record import Amount, BoardRow, Latency, Missing, Ratio, RunLine
-from ragassay.site.rung import weakest
+from ragassay.site.rung import CODE, weakest
 from ragassay.site.window import RowRuns, scored_run
 
 FULL, NOTHING = 1 - 1e-9, 1e-9
@@ -60,7 +60,7 @@ def board_row(row: RowRuns, documents: Mapping[str, str]) -> BoardRow:
         exposure=shown.config.circumstance.exposure if shown.config else None,
         passes=len(row.window),
         runs=lines,
-        rung=weakest([run for run in lines if run.in_window]),
+        rung=weakest([run for run in lines if run.in_window or (run.why_not or "").startswith(CODE)]),
     )
     return _with_costs(line, row, shown)
 

@@ -175,7 +175,7 @@ class BoardRow(Record, frozen=True):
     """Runs in the window."""
     runs: tuple[RunLine, ...] = ()
     rung: Rung | None = None
-    """The rung that every run of the window has reached; None where nothing was run."""
+    """The rung that every run of the window, and every one that came out different, has reached; None without runs."""
     warnings: tuple[str, ...] = ()
 
 

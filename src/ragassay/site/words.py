@@ -46,7 +46,7 @@ def row_warnings(row: RowRuns, line: BoardRow, *, identical_said: bool = False) 
         said.append(f"source: {line.upstream or 'not given'}")
         said += [] if row.headline else ["no number: not every question has a published score"]
     if row.different and not (row.reason or "").startswith(CODE):
-        said.append(f"{CODE}: {plural(row.different, 'run')} came out different when executed again and do not count")
+        said.append(f"{CODE}: {plural(row.different, 'run')} not counted, different when executed again")
     said += missing_words(line)
     if line.bounds:
         said.append(
