@@ -17,6 +17,7 @@ from ragassay import canon
 from ragassay.records import Benchmark, Claim, Delivered, Retrieval
 from ragassay.site import build_board, decode_board, encode_board, load_runs, render_text, site_files
 from ragassay.site.pairtext import find_pair, render_pair
+from ragassay.site.verifier_page import verifier
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "site"))
 import site_factory as make
@@ -31,6 +32,8 @@ html head meta title style body a header span main h1 h2 h3 p div table caption 
 path circle text ul li ol pre details summary article blockquote mark sup sub dl dt dd nav footer figure figcaption br
 """
 """What our templates write; everything else came from a run."""
+VERIFIER_ELEMENTS = "script noscript input button label strong dl dt dd"
+"""What stands, beside that, on the pages that can verify a run."""
 HOSTILE = f"{MARKUP} {TEMPLATE} {STEERING} \" ' onmouseover=alert(5) {ADDRESS}"
 
 
@@ -95,11 +98,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 def test_no_element_or_attribute_comes_from_a_run(site: dict[str, bytes]) -> None:
     """CASES 24: pages hold only the elements and attributes that templates write, and every address is relative."""
-    allowed = set(ELEMENTS.split())
     for path, data in site.items():
         if not path.endswith(".html"):
             continue
         page = parsed(data)
+        checks = path == "verify.html" or path.startswith("runs/")
+        allowed = set(ELEMENTS.split()) | (set(VERIFIER_ELEMENTS.split()) if checks else set())
+        assert page.xpath("//script[not(@type)]/text()") == ([verifier().script] if checks else [])
         for element in page.iter():
             # The parser reads <title> inside an <svg> as an SVG title, which is ours.
             assert element.tag in allowed, (path, element.tag)

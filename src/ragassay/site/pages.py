@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any
 
 import msgspec
+from markupsafe import Markup
 
 from ragassay import canon
 from ragassay.manifest.statement import RunDocument
@@ -20,6 +21,8 @@ from ragassay.site.paths import TablePaths, downloads, run_paths, table_paths
 from ragassay.site.plot import CAUSES, Axis, Share, axis, cause_shares, dots
 from ragassay.site.record import Board, BoardRow, Cell, Pair, QuestionLine, Table
 from ragassay.site.render import environment
+from ragassay.site.run_bundle import RunBundle, run_bundle
+from ragassay.site.verifier_page import verifier, verifier_page
 from ragassay.site.view import ItemView, item_view, item_views
 
 DECIDING = 200
@@ -52,7 +55,7 @@ def site_files(board: Board, runs: Sequence[LoadedRun]) -> dict[str, bytes]:
     of_runs = run_paths(documents)
     of_tables = [(table, table_paths(table)) for table in board.tables]
     benchmarks = downloads(board, documents)
-    files: dict[str, bytes] = {"board.json": encode_board(board)}
+    files: dict[str, bytes] = {"board.json": encode_board(board), "verify.html": verifier_page()}
     for file in benchmarks:
         files[file.path] = canon.canonical(file.benchmark.item_set())
     views = [table_view(table, paths) for table, paths in of_tables]
@@ -110,6 +113,9 @@ def _run_files(
     folder = path.removesuffix("index.html")
     for name, data in run.files.items():
         yield f"{folder}{name}", data
+    bundle = run_bundle(run.files)
+    if bundle.data is not None:
+        yield f"{folder.removesuffix('/')}.zip", bundle.data
     items = item_views(document)
     yield (
         path,
@@ -127,8 +133,20 @@ def _run_files(
             by_cause=[(cause, lost) for cause in CAUSES if (lost := [i for i in items if i.cause == cause])],
             anchors=run_anchors(document),
             question_paths=questions.get(document.predicate.run_id, {}),
+            bundle=bundle,
+            bundle_name=f"{folder.split('/')[-2]}.zip",
+            **_verifier_parts(bundle),
         ),
     )
+
+
+def _verifier_parts(bundle: RunBundle) -> dict[str, object]:
+    """Return what lets a run's page check the run that it holds, or nothing where it holds none."""
+    if bundle.text is None:
+        return {"verifier": None}
+    parts = verifier()
+    script, style, form = Markup(parts.script), Markup(parts.style), Markup(parts.form)  # all three are our own files
+    return {"verifier": parts, "verifier_script": script, "verifier_style": style, "verifier_form": form}
 
 
 def _missing(counts: Counts) -> list[str]:

@@ -7,12 +7,17 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
+from ragassay.manifest.bundle import MAX_BUNDLE_BYTES, MAX_TOTAL_BYTES
+from ragassay.manifest.dsse import Envelope
 from ragassay.manifest.files import BESIDE, MAX_BYTES, MAX_MEMBERS, MAX_ROWS
+from ragassay.manifest.registry import Registry
 from ragassay.manifest.sign import WEAK_KEYS
 from ragassay.manifest.statement import IntentStatement, Statement, VoidStatement
 from ragassay.records import Benchmark, Config, OutputRow, Record, TelemetryRow
 from ragassay.site.safe import STEERING
 from ragassay.verify.codes import CODES
+from ragassay.verify.items import SERVICE_FAILURES
+from ragassay.verify.policy_file import PolicyFile
 from ragassay.verify.report import MAX_PER_CODE
 
 SHAPED: dict[str, type[Record]] = {
@@ -23,6 +28,9 @@ SHAPED: dict[str, type[Record]] = {
     "TelemetryRow": TelemetryRow,
     "Config": Config,
     "Benchmark": Benchmark,
+    "Envelope": Envelope,
+    "Registry": Registry,
+    "PolicyFile": PolicyFile,
 }
 """The records that the browser reads, by the name it knows them under; those inside them follow."""
 
@@ -52,10 +60,13 @@ def verifier_data() -> dict[str, Any]:
             "beside": BESIDE,
             "members": MAX_MEMBERS,
             "rows": MAX_ROWS,
+            "bundle": MAX_BUNDLE_BYTES,
+            "total": MAX_TOTAL_BYTES,
             "findingsPerCode": MAX_PER_CODE,
         },
         "weakKeys": sorted(key.hex() for key in WEAK_KEYS),
         "steering": STEERING.pattern,
+        "serviceFailures": sorted(SERVICE_FAILURES),
         "shapes": shapes(),
     }
 

@@ -18,8 +18,10 @@ from lxml import html
 
 from ragassay import canon
 from ragassay.errors import InputError
+from ragassay.manifest.bundle import read_bundle
 from ragassay.site import build_board, decode_board, load_runs, publish_local, site_files, write_site
 from ragassay.site.record import PREVIEW
+from ragassay.site.verifier_page import verifier
 from ragassay.verify import Unpinned, verify
 
 NOW = make.START + 9_999
@@ -66,7 +68,7 @@ def test_every_link_resolves_inside_the_site(files: dict[str, bytes]) -> None:
 def test_no_page_loads_anything(files: dict[str, bytes]) -> None:
     """No script, image, frame, style sheet or font comes from anywhere, and the policy allows only our own style."""
     for path, page in pages(files):
-        assert not page.xpath("//script|//img|//iframe|//link|//object|//embed|//form|//@src|//@style|//@onload"), path
+        assert not page.xpath("//img|//iframe|//link|//object|//embed|//form|//@src|//@style|//@onload"), path
         (policy,) = page.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")
         (style,) = page.xpath("//style/text()")
         digest = base64.b64encode(hashlib.sha256(style.encode("utf-8")).digest()).decode("ascii")
@@ -76,9 +78,38 @@ def test_no_page_loads_anything(files: dict[str, bytes]) -> None:
         assert "@import" not in style
 
 
-def test_every_page_says_that_it_is_a_preview(files: dict[str, bytes]) -> None:
-    """'local preview, not published' stands visibly on each page and in its title."""
+def test_only_the_verifier_runs_and_only_where_there_is_something_to_verify(files: dict[str, bytes]) -> None:
+    """Run pages and verify.html hold the one script, which their policy names; every other page has none."""
     for path, page in pages(files):
+        scripts = page.xpath("//script[not(@type)]/text()")
+        (policy,) = page.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")
+        if path == "verify.html" or path.startswith("runs/"):
+            assert scripts == [verifier().script]
+            assert policy == verifier().policy
+        else:
+            assert not page.xpath("//script")
+            assert "script-src" not in policy
+
+
+def test_a_run_page_holds_the_bundle_that_lies_beside_it(files: dict[str, bytes]) -> None:
+    """The base64 in the page is the bundle that can be downloaded, and the bundle holds the run's five files."""
+    for path, page in pages(files):
+        if path.startswith("runs/"):
+            folder = path.removesuffix("/index.html")
+            (held,) = page.xpath("//script[@type='application/octet-stream+base64']/text()")
+            assert base64.b64decode(held) == files[f"{folder}.zip"]
+            read = read_bundle(files[f"{folder}.zip"])
+            assert read.problems == ()
+            assert {f"{folder}/{name}": data for name, data in read.files.items()} == {
+                name: data for name, data in files.items() if name.startswith(f"{folder}/") and name != path
+            }
+
+
+def test_every_page_says_that_it_is_a_preview(files: dict[str, bytes]) -> None:
+    """'local preview, not published' stands visibly on each page and in its title; verify.html is nobody's board."""
+    for path, page in pages(files):
+        if path == "verify.html":
+            continue
         assert PREVIEW in page.xpath("string(//header)"), path
         assert PREVIEW in page.xpath("string(//title)"), path
 
@@ -166,9 +197,9 @@ def test_an_existing_site_is_replaced_as_a_whole(tmp_path: Path) -> None:
     make.write_row(tmp_path / "two", "b", "bm25", make.benchmark(4, name="other"), make.losing(make.every(3)))
     site = tmp_path / "site"
     publish_local(tmp_path / "one", site, now=NOW)
-    before = {path.name for path in (site / "runs").iterdir()}
+    before = {path.name for path in (site / "runs").iterdir() if path.is_dir()}
     board = publish_local(tmp_path / "two", site, now=NOW)
-    after = {path.name for path in (site / "runs").iterdir()}
+    after = {path.name for path in (site / "runs").iterdir() if path.is_dir()}
     assert len(after) == 3
     assert not before & after
     assert decode_board((site / "board.json").read_bytes()) == board

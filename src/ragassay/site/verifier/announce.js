@@ -42,8 +42,9 @@
     }
     const value = load(payload);
     const given = value.predicateType;
-    if (value._type !== STATEMENT_TYPE || typeof given !== "string" || !given.startsWith(prefix)) {
-      refuse("TYPE_UNKNOWN", `the statement is of type “${String(given).slice(0, 200)}”, not ${what}`);
+    if (typeof given !== "string") refuse("TYPE_UNKNOWN", `the statement names no type, and is not ${what}`);
+    if (value._type !== STATEMENT_TYPE || !given.startsWith(prefix)) {
+      refuse("TYPE_UNKNOWN", `the statement is of type “${given.slice(0, 200)}”, not ${what}`);
     }
     if (given !== `${prefix}v0.1`) {
       refuse("VERSION_UNKNOWN", `the statement is ${what} of another version; this verifier knows v0.1`);

@@ -51,7 +51,8 @@
       data,
       async signedBy(log) {
         const signature = signatureBy(note, log);
-        if (signature === null || log.kind !== "log" || log.name !== origin || ragassay.keys.isWeak(log.x)) return false;
+        if (signature === null || log.kind !== "log" || log.name !== origin) return false;
+        if (ragassay.keys.isWeak(log.x)) return false;
         return ragassay.keys.checkSignature(log.x, signature, utf8(note.text));
       },
       async witnessed(keys) {
@@ -76,7 +77,7 @@
     return [lines, data.slice(at + 2)];
   };
 
-  /** Return {index, hashes, checkpoint: bytes, extra, signed(), includes(entry)}; no hash is checked before `includes`. */
+  /** Return {index, hashes, checkpoint, extra, signed(), includes(entry)}; no hash is checked before `includes`. */
   const decodeProof = (data) => {
     if (data.length > MAX_NOTE_BYTES) noProof(`${data.length} bytes are more than the ${MAX_NOTE_BYTES} allowed`);
     const [lines, checkpoint] = splitProof(data);

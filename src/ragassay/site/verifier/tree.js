@@ -44,7 +44,9 @@
   /** Tell whether a proof shows that the new tree begins with all of the old one (RFC 9162, 2.1.4.2). */
   const consistent = (oldSize, oldRoot, newSize, newRoot, proof) => {
     if (!(oldSize >= 0 && oldSize <= newSize)) return false;
-    if (oldSize === newSize) return proof.length === 0 && equal(oldRoot, newRoot) && (oldSize > 0 || equal(oldRoot, EMPTY_ROOT));
+    if (oldSize === newSize) {
+      return proof.length === 0 && equal(oldRoot, newRoot) && (oldSize > 0 || equal(oldRoot, EMPTY_ROOT));
+    }
     if (oldSize === 0) return proof.length === 0 && equal(oldRoot, EMPTY_ROOT);
     if (proof.length === 0) return false;
     let place = oldSize - 1;

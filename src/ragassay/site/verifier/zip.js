@@ -137,7 +137,8 @@
     }
     const earlier = seen.get(folded);
     files.delete(earlier);
-    fail("BUNDLE_DUPLICATE", earlier === name ? `“${name}” is there twice` : `“${earlier}” and “${name}” differ in case only`);
+    const how = earlier === name ? `“${name}” is there twice` : `“${earlier}” and “${name}” differ in case only`;
+    fail("BUNDLE_DUPLICATE", how);
   }
 
   /** Return `read()`; a `VerifyError` becomes a problem and gives undefined. */

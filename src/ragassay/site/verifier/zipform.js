@@ -1,5 +1,5 @@
-// The one form of ZIP that a bundle may have; every byte of the file belongs to something: ragassay/manifest/zipform.py,
-// whose rules are numbered there. All numbers are little-endian.
+// The one form of ZIP that a bundle may have; every byte of the file belongs to something. Numbers are little-endian.
+// The rules stand in ragassay/manifest/zipform.py.
 (() => {
   "use strict";
 
