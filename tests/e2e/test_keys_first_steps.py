@@ -48,6 +48,9 @@ def test_init_without_a_passphrase_writes_the_board_and_names_the_next_command(j
     assert "set RAGASSAY_PASSPHRASE and type: ragassay keys init" in done.stdout
     assert _ragassay(job, "run").returncode == 2
     assert _ragassay(job, "keys", "init", passphrase="p").returncode == 0
+    (job / ".ragassay" / "keys" / "log.pem").rename(job / "log.pem")
+    assert "log key:       not made yet" in _ragassay(job, "init", "--force").stdout
+    (job / "log.pem").rename(job / ".ragassay" / "keys" / "log.pem")
     again = _ragassay(job, "init", "--force")
     kid = json.loads((job / ".ragassay" / "keys" / "run.pub.json").read_text())["kid"]
     assert f"run key:       {kid}" in again.stdout

@@ -1,4 +1,4 @@
-"""`ragassay init`: find documentation and questions, make a run key, write a board that runs."""
+"""`ragassay init`: find documentation and questions, make the keys that sign, write a board that runs."""
 
 from __future__ import annotations
 
@@ -58,9 +58,12 @@ def _make_keys(folder: Path) -> str:
     """Make the run key and the log key where there is none, and return the line about them."""
     from ragassay.cli.key_making import ensure_key, has_key
     from ragassay.cli.passphrase import PASSPHRASE, has_passphrase
+    from ragassay.manifest.sign import KeyKind
 
-    if not has_passphrase() and not all(has_key(folder, kind) for kind in ("run", "log")):
-        return f"run key:       not made yet; set {PASSPHRASE} and type: ragassay keys init"
+    kinds: tuple[KeyKind, ...] = ("run", "log")
+    missing = [kind for kind in kinds if not has_key(folder, kind)]
+    if missing and not has_passphrase():
+        return f"{missing[0]} key:       not made yet; set {PASSPHRASE} and type: ragassay keys init"
     key = ensure_key(folder, "run")
     ensure_key(folder, "log")
     return f"run key:       {key.kid}"
