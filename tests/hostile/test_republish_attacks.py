@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
 from ragassay import canon
-from ragassay.manifest import decode_run, sign_payload
-from ragassay.testing.republished_run import SCORES, lines_of, published_bytes, republished_files
+from ragassay.manifest import decode_run
+from ragassay.testing.republished_run import SCORES, lines_of, published_bytes, republished_files, resealed
 from ragassay.testing.signed_run import public_signer, signed_run
 from ragassay.verify import PinnedKey, Report, Unpinned, verify
 
@@ -23,35 +21,6 @@ CSV = b"id,input\n" + b"".join(b"%s,%s\n" % (q["id"].encode(), q["question"].enc
 def check(files: Mapping[str, bytes]) -> Report:
     """Verify under the key that signed."""
     return verify(files, policy=PinnedKey(public_signer().public), now=1_790_000_000)
-
-
-def resealed(
-    files: Mapping[str, bytes],
-    *,
-    claim: Callable[[dict[str, Any]], None] | None = None,
-    rows: Callable[[list[dict[str, Any]]], None] | None = None,
-    **replaced: bytes | None,
-) -> dict[str, bytes]:
-    """Return a run after changes, signed again with every digest put right; `benchmark_foreign=` replaces that file."""
-    changed = dict(files)
-    for name, data in replaced.items():
-        changed[name.replace("_", ".")] = data or b""
-    statement = json.loads(base64.b64decode(json.loads(files["run.dsse.json"])["payload"]))
-    lines = [json.loads(line) for line in files["outputs.jsonl"].splitlines()]
-    if rows is not None:
-        rows(lines)
-    changed["outputs.jsonl"] = b"".join(canon.canonical(line) + b"\n" for line in lines)
-    content = [{name: value for name, value in line.items() if name not in ("run", "pass")} for line in lines]
-    statement["subject"][0]["digest"]["sha256"] = canon.sha256(changed["outputs.jsonl"])
-    predicate = statement["predicate"]
-    predicate["content"]["sha256"] = canon.sha256(b"".join(canon.canonical(line) + b"\n" for line in content))
-    if "benchmark_foreign" in replaced:
-        digest = {"sha256": canon.sha256(changed["benchmark.foreign"])}
-        predicate["benchmark"].update(digest=digest, itemSet=digest)
-    if claim is not None:
-        claim(predicate)
-    changed["run.dsse.json"] = sign_payload(canon.canonical(statement), public_signer())
-    return changed
 
 
 def test_a_republished_run_is_accepted_and_told() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ragassay import canon
+from ragassay.manifest import sign_payload
 from ragassay.manifest.republish import Claimed, ItemSet, foreign_items, republished_run
 from ragassay.manifest.scores import read_scores
 from ragassay.testing.signed_run import public_signer
@@ -53,3 +55,32 @@ def republished_files(
     read = read_scores(written(lines_of(scores)), items.benchmark.questions, rounding=rounding)
     claimed = Claimed(row="ports-board", evaluator="scorer", source="https://example.org/ports")
     return republished_run(read, items, claimed, public_signer())
+
+
+def resealed(
+    files: Mapping[str, bytes],
+    *,
+    claim: Callable[[dict[str, Any]], None] | None = None,
+    rows: Callable[[list[dict[str, Any]]], object] | None = None,
+    **replaced: bytes | None,
+) -> dict[str, bytes]:
+    """Return a run after changes, signed again with every digest put right; `benchmark_foreign=` replaces that file."""
+    changed = dict(files)
+    for name, data in replaced.items():
+        changed[name.replace("_", ".")] = data or b""
+    statement = json.loads(base64.b64decode(json.loads(files["run.dsse.json"])["payload"]))
+    lines = [json.loads(line) for line in files["outputs.jsonl"].splitlines()]
+    if rows is not None:
+        rows(lines)
+    changed["outputs.jsonl"] = b"".join(canon.canonical(line) + b"\n" for line in lines)
+    content = [{name: value for name, value in line.items() if name not in ("run", "pass")} for line in lines]
+    statement["subject"][0]["digest"]["sha256"] = canon.sha256(changed["outputs.jsonl"])
+    predicate = statement["predicate"]
+    predicate["content"]["sha256"] = canon.sha256(b"".join(canon.canonical(line) + b"\n" for line in content))
+    if "benchmark_foreign" in replaced:
+        digest = {"sha256": canon.sha256(changed["benchmark.foreign"])}
+        predicate["benchmark"].update(digest=digest, itemSet=digest)
+    if claim is not None:
+        claim(predicate)
+    changed["run.dsse.json"] = sign_payload(canon.canonical(statement), public_signer())
+    return changed
