@@ -152,15 +152,14 @@ class LogFolder:
                 raise InputError(f"entry {at} has {len(entry)} bytes; a log takes {MAX_ENTRY_BYTES}")
         if not entries:
             return []
-        with locked(self.path / LOCK):
+        with locked(self.path / LOCK), _damage(self.path):
             signed = self._recover(self._key(signer), signer)
-            with _damage(self.path):
-                tree = self._tree(signed.size)
-                known = self._index(signed, tree)
-                leaves = [leaf_hash(entry) for entry in entries]
-                new = {leaf: entry for leaf, entry in zip(leaves, entries, strict=True) if leaf not in known}
-                if new:
-                    known = self._grow(signed, tree, new, signer)
+            tree = self._tree(signed.size)
+            known = self._index(signed, tree)
+            leaves = [leaf_hash(entry) for entry in entries]
+            new = {leaf: entry for leaf, entry in zip(leaves, entries, strict=True) if leaf not in known}
+            if new:
+                known = self._grow(signed, tree, new, signer)
             return [known[leaf] for leaf in leaves]
 
     def accept(self, data: bytes, witnesses: Sequence[NoteKey]) -> dict[NoteKey, int]:
@@ -207,15 +206,14 @@ class LogFolder:
             self._begin(key, signer)
         published = self.checkpoint()
         held = read_file(self.path / SIGNED, MAX_NOTE_BYTES)
-        with _damage(self.path):
-            signed = parse_checkpoint(held) if held is not None else published
-            for one in (published, signed):
-                if not one.signed_by(key):
-                    raise InputError(
-                        f"the log {self.path} is not signed by the key {signer.kid}; append with the key that began it"
-                    )
-            last = max(published, signed, key=lambda one: one.size)
-            self._check(last, published, signed)
+        signed = parse_checkpoint(held) if held is not None else published
+        for one in (published, signed):
+            if not one.signed_by(key):
+                raise InputError(
+                    f"the log {self.path} is not signed by the key {signer.kid}; append with the key that began it"
+                )
+        last = max(published, signed, key=lambda one: one.size)
+        self._check(last, published, signed)
         if not (self.path / VKEY).exists():
             write_files(self.path, {VKEY: f"{key.vkey()}\n".encode()})
         if last.size > published.size:
