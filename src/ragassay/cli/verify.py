@@ -4,128 +4,141 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
+from ragassay.cli.sources import Source, open_source
+from ragassay.cli.trust import Trust, trust_of
+from ragassay.cli.verify_lines import report_lines, summary_lines
 from ragassay.errors import InputError
-from ragassay.manifest import is_run_folder, load_public_key, read_run
 from ragassay.records import to_json
-from ragassay.site.safe import one_line
-from ragassay.verify import CODES, PinnedKey, Policy, Report, Unpinned, severity, verify
+from ragassay.verify import NotMade, Report, verify
+
+if TYPE_CHECKING:
+    from ragassay.run.rerun_rows import Rerun
+
+NOT_RERUN = NotMade(check="re-execution", why="not asked for; --rerun does it")
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """One run: what it is called, the report on it, and what came of executing it again where that was asked for."""
+
+    name: str
+    report: Report
+    rerun: Rerun | None = None
 
 
 @click.command("verify")
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--key", type=click.Path(path_type=Path), help="Accept only runs signed by this public key file.")
+@click.argument("paths", metavar="PATH|ZIP|URL...", nargs=-1, required=True)
+@click.option(
+    "--key", "keys", multiple=True, type=click.Path(path_type=Path), help="Accept runs signed by this public key file."
+)
+@click.option("--root", metavar="FINGERPRINT", help="Accept runs by the keys of this root's registry.")
+@click.option("--policy", type=click.Path(path_type=Path), help="Accept what this policy file accepts.")
+@click.option("--registry", metavar="FILE|URL", help="The key registry, where it does not stand beside the run.")
+@click.option(
+    "--log", metavar="FOLDER|URL", help="The whole log: finds missing passes, voided runs, rewritten entries."
+)
 @click.option("--strict", is_flag=True, help="Turn warnings into failures.")
+@click.option("--rerun", is_flag=True, help="Execute each accepted run again where all of it is deterministic.")
+@click.option("--corpus", type=click.Path(path_type=Path), help="The corpus for --rerun, where no workspace lends it.")
 @click.option("--json", "as_json", is_flag=True, help="Print the reports as JSON.")
 @click.pass_context
-def command(ctx: click.Context, paths: tuple[Path, ...], key: Path | None, strict: bool, as_json: bool) -> None:
-    """Check runs: signature, digests, and every number recomputed.
+def command(
+    ctx: click.Context,
+    paths: tuple[str, ...],
+    keys: tuple[Path, ...],
+    root: str | None,
+    policy: Path | None,
+    registry: str | None,
+    log: str | None,
+    strict: bool,
+    rerun: bool,
+    corpus: Path | None,
+    as_json: bool,
+) -> None:
+    """Check runs: signature, announcement, log, digests, and every number recomputed.
 
-    PATH is a run folder, a folder of run folders such as .ragassay/runs, or the folder of a board. Exit code 1 when any
-    run is refused.
+    PATH is a run folder, a folder of runs such as .ragassay/runs, or the folder of a board; ZIP is a bundle, URL the
+    address of one, - a bundle on the standard input. Exit code 1 when any run is refused.
     """
-    policy: Policy = PinnedKey(load_public_key(key)) if key else Unpinned()
-    reports = sorted(((folder, _report(folder, policy)) for folder in _folders(paths)), key=_place)
-    accepted = all(report.ok(strict) for _, report in reports)
+    if corpus is not None and not rerun:
+        raise InputError("--corpus is what --rerun reads; give both")
+    trust = trust_of(keys=keys, root=root, policy=policy, registry=registry, log=log)
+    sources = [source for text in paths for source in open_source(text)]
+    checked = sorted((_check(source, trust, strict, rerun, corpus) for source in sources), key=_place)
+    accepted = all(one.report.ok(strict) for one in checked)
     if as_json:
-        runs = [{"path": str(folder), "ok": report.ok(strict), **to_json(report)} for folder, report in reports]
+        runs = [_as_json(one, strict) for one in checked]
         click.echo(json.dumps({"ok": accepted, "strict": strict, "runs": runs}, indent=2, ensure_ascii=True))
     else:
-        for folder, report in reports:
-            click.echo("\n".join(_lines(folder, report, strict)) + "\n")
-        click.echo("\n".join(_summary([report for _, report in reports], strict)))
+        _print(checked, strict)
     ctx.exit(0 if accepted else 1)
 
 
-def verify_paths(paths: Sequence[Path], *, key: Path) -> int:
-    """Check runs against a pinned key, print what was refused and one closing line; return 1 if any was, else 0."""
-    policy = PinnedKey(load_public_key(key))
-    reports = [(folder, _report(folder, policy)) for folder in _folders(paths)]
-    for folder, report in reports:
-        if not report.ok(strict=False):
-            click.echo("\n".join(_lines(folder, report, strict=False)))
-    click.echo("\n".join(_summary([report for _, report in reports], strict=False)))
-    return 0 if all(report.ok(strict=False) for _, report in reports) else 1
+def verify_paths(
+    paths: Sequence[Path], *, key: Path | None = None, policy: Path | None = None, strict: bool = False
+) -> int:
+    """Check runs against a pinned key or a policy file; print what was refused and a summary.
+
+    Returns 1 if any was refused, else 0.
+    """
+    trust = trust_of(keys=[key] if key else [], policy=policy)
+    checked = [_check(source, trust, strict, False, None) for path in paths for source in open_source(str(path))]
+    for one in checked:
+        if not one.report.ok(strict):
+            click.echo("\n".join(report_lines(one.name, one.report, strict)))
+    click.echo("\n".join(summary_lines([one.report for one in checked], strict)))
+    return 0 if all(one.report.ok(strict) for one in checked) else 1
 
 
-def _folders(paths: Iterable[Path]) -> list[Path]:
-    found: list[Path] = []
-    for path in paths:
-        if not path.is_dir():
-            raise InputError(f"{path} is no folder; give a run folder or a folder of run folders")
-        if is_run_folder(path):
-            found.append(path)
-            continue
-        runs = next((runs for runs in (path / ".ragassay" / "runs", path / "runs") if runs.is_dir()), path)
-        inside = sorted(child for child in runs.iterdir() if child.is_dir() and not child.name.startswith("."))
-        if not inside:
-            raise InputError(f"{path} holds no run; `ragassay run` writes runs to .ragassay/runs")
-        found.extend(inside)
-    return found
+def _check(source: Source, trust: Trust, strict: bool, rerun: bool, corpus: Path | None) -> Checked:
+    read = source.files
+    report = verify(
+        read.files,
+        policy=trust.policy,
+        now=int(time.time()),
+        log=trust.log,
+        registry=trust.registry,
+        problems=(*read.problems, *trust.problems),
+    )
+    trust.remember(read.files)
+    if not rerun:
+        report = msgspec.structs.replace(report, not_made=(*report.not_made, NOT_RERUN))
+        return Checked(source.name, report)
+    from ragassay.cli.rerun import rerun_report
+
+    place = Path(source.name)
+    folder = place if place.is_dir() else None
+    report, done = rerun_report(read.files, report, corpus=corpus, folder=folder, strict=strict)
+    return Checked(source.name, report, done)
 
 
-def _report(folder: Path, policy: Policy) -> Report:
-    read = read_run(folder)
-    return verify(read.files, policy=policy, now=int(time.time()), problems=read.problems)
-
-
-def _place(entry: tuple[Path, Report]) -> tuple[str, int, str]:
+def _place(one: Checked) -> tuple[str, int, str]:
     """Order by row and pass; what cannot be read stands first."""
-    folder, report = entry
-    return report.row or "", report.pass_k or 0, str(folder)
+    return one.report.row or "", one.report.pass_k or 0, one.name
 
 
-def _lines(folder: Path, report: Report, strict: bool) -> list[str]:
-    """Return the verdict on one run: what it claims to be, whose it is, and why it is refused."""
-    verdict = "ok" if report.ok(strict) else "NO"
-    lines = [f"{verdict}  {one_line(str(folder))}"]
-    if report.run_id is not None:
-        lines.append(
-            f"    {one_line(report.row or '')}, pass {report.pass_k} of {report.pass_of}, {report.source_kind}, "
-            f"benchmark {one_line(report.benchmark or '')}"
-        )
-        lines.append(f"    {_score(report)}, {one_line(report.metric or '')}")
-        trust = _trust(report)
-        lines.append(f"    key {one_line(report.fingerprint or '')} ({one_line(report.signer_name or '')}; {trust})")
-    failures = [f for f in report.findings if severity(f.code, strict=strict) == "fail"]
-    for finding in failures:
-        place = f" [{one_line(finding.where)}]" if finding.where else ""
-        lines.append(f"    fail  {finding.code}: {one_line(finding.message)}{place}")
-    warned = sorted({f.code for f in report.findings} - {f.code for f in failures})
-    if warned:
-        lines.append(f"    warn  {', '.join(warned)}")
-    return lines
+def _as_json(one: Checked, strict: bool) -> dict[str, Any]:
+    found = {"path": one.name, "ok": one.report.ok(strict), **to_json(one.report)}
+    return found if one.rerun is None else {**found, "rerun": to_json(one.rerun)}
 
 
-def _trust(report: Report) -> str:
-    """Say whose key it is; a run of another key than the pinned one is not called a broken signature."""
-    if report.pinned and "KEY_UNKNOWN" in report.codes:
-        return "another key than the pinned one"
-    if "SIGNATURE_INVALID" in report.codes:
-        return "signature NOT valid"
-    return "the pinned key" if report.pinned else "not the key you trust yet"
+def _print(checked: Sequence[Checked], strict: bool) -> None:
+    for one in checked:
+        lines = report_lines(one.name, one.report, strict)
+        if one.rerun is not None:
+            from ragassay.cli.rerun import rerun_lines
 
+            lines += [f"    {line}" for line in rerun_lines(one.rerun)]
+        click.echo("\n".join(lines) + "\n")
+    click.echo("\n".join(summary_lines([one.report for one in checked], strict)))
+    reruns = [one.rerun for one in checked if one.rerun is not None]
+    if reruns:
+        from ragassay.cli.rerun import rerun_summary
 
-def _score(report: Report) -> str:
-    counts = report.counts
-    scored = f"{counts.scored} of {counts.asked} scored" if counts else "counts unknown"
-    if report.score is None:
-        return f"no score, {scored}"
-    return f"score {one_line(report.score.decimal)} ({report.score.num}/{report.score.den}), {scored}"
-
-
-def _summary(reports: Sequence[Report], strict: bool) -> list[str]:
-    """Return how many runs were accepted, and what each warning means, once."""
-    accepted = sum(report.ok(strict) for report in reports)
-    warned = {code for report in reports for code in report.codes if severity(code, strict=strict) == "warn"}
-    lines = [f"{code}: {CODES[code].meaning}" for code in sorted(warned)]
-    skipped = sorted({f"{item.check} ({item.why})" for report in reports for item in report.not_made})
-    if skipped:
-        lines.append(f"Not checked: {one_line('; '.join(skipped))}.")
-    runs = "run" if len(reports) == 1 else "runs"
-    how = "strictly verified" if strict else "verified"
-    return [*lines, f"{accepted} of {len(reports)} {runs} {how}."]
+        click.echo(rerun_summary(reruns))

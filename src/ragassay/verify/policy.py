@@ -142,7 +142,9 @@ class PinnedRoot(msgspec.Struct, frozen=True):
         found = []
         least = max(self.min_version or 0, evidence.registry_version or 0)
         if registry.version < least:
-            message = f"the key registry is of version {registry.version}; version {least} was seen before"
+            message = (
+                f"the key registry is of version {registry.version}, and version {least} is known: name the newest"
+            )
             found.append(finding("REGISTRY_ROLLBACK", message, REGISTRY))
         if registry.expires < evidence.now:
             found.append(finding("REGISTRY_EXPIRED", None, REGISTRY))

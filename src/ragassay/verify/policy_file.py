@@ -125,7 +125,14 @@ def _each(values: Sequence[Any], name: str, read: Callable[[Any], T], problems: 
 
 
 def _public_key(jwk: JSON) -> PublicKey:
-    return parse_public_key(canon.canonical(jwk), name="the key")
+    return run_key(parse_public_key(canon.canonical(jwk), name="the key"))
+
+
+def run_key(key: PublicKey) -> PublicKey:
+    """Return a key that may sign runs; raises `InputError` for one that calls itself another's, such as a log's."""
+    if key.kind not in (None, "run"):
+        raise InputError(f"{key.name} is the key of a {key.kind}, and runs are signed by run keys")
+    return key
 
 
 def _fingerprint(text: str) -> str:

@@ -1,0 +1,92 @@
+"""What `ragassay verify` prints of reports, for a terminal. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragassay.cli.moments import moment_text
+from ragassay.site.safe import one_line
+from ragassay.verify import CODES, Announced, Report, severity
+
+
+def report_lines(name: str, report: Report, strict: bool) -> list[str]:
+    """Return the verdict on one run: what it claims to be, whose it is, and why it is refused."""
+    verdict = "ok" if report.ok(strict) else "NO"
+    lines = [f"{verdict}  {one_line(name)}"]
+    if report.run_id is not None:
+        lines += _claims(report)
+    failures = [f for f in report.findings if severity(f.code, strict=strict) == "fail"]
+    for finding in failures:
+        place = f" [{one_line(finding.where)}]" if finding.where else ""
+        lines.append(f"    fail  {finding.code}: {one_line(finding.message)}{place}")
+    warned = sorted({f.code for f in report.findings} - {f.code for f in failures})
+    if warned:
+        lines.append(f"    warn  {', '.join(warned)}")
+    return lines
+
+
+def _claims(report: Report) -> list[str]:
+    lines = [
+        f"    {one_line(report.row or '')}, pass {report.pass_k} of {report.pass_of}, {report.source_kind}, "
+        f"benchmark {one_line(report.benchmark or '')}",
+        f"    {_score(report)}, {one_line(report.metric or '')}",
+        f"    key {one_line(report.fingerprint or '')} ({one_line(report.signer_name or '')}; {_trust(report)})",
+    ]
+    if report.announced is not None:
+        lines.append(f"    announced as entry {report.announced.index} of {one_line(report.announced.log)}")
+    if report.witnessed_at is not None:
+        lines.append(f"    witnessed {moment_text(report.witnessed_at)}{_announced_at(report.announced)}")
+    return lines
+
+
+def _announced_at(announced: Announced | None) -> str:
+    if announced is None or announced.witnessed_at is None:
+        return ""
+    return f", the announcement {moment_text(announced.witnessed_at)}"
+
+
+def _trust(report: Report) -> str:
+    """Say whose key it is; a run of another key than the pinned one is not called a broken signature."""
+    if report.pinned and "KEY_UNKNOWN" in report.codes:
+        return "no key that you pinned"
+    if "SIGNATURE_INVALID" in report.codes:
+        return "signature NOT valid"
+    if report.key_status is not None:
+        return f"{report.key_status} in the registry of the pinned root"
+    return "the pinned key" if report.pinned else "not the key you trust yet"
+
+
+def _score(report: Report) -> str:
+    counts = report.counts
+    scored = f"{counts.scored} of {counts.asked} scored" if counts else "counts unknown"
+    if report.score is None:
+        return f"no score, {scored}"
+    return f"score {one_line(report.score.decimal)} ({report.score.num}/{report.score.den}), {scored}"
+
+
+def summary_lines(reports: Sequence[Report], strict: bool) -> list[str]:
+    """Return how each announcement ended, what each warning means, what was not checked, and how many were accepted."""
+    accepted = sum(report.ok(strict) for report in reports)
+    warned = {code for report in reports for code in report.codes if severity(code, strict=strict) == "warn"}
+    lines = [*_intents(reports), *(f"{code}: {CODES[code].meaning}" for code in sorted(warned))]
+    skipped = sorted({f"{item.check} ({item.why})" for report in reports for item in report.not_made})
+    if skipped:
+        lines.append(f"Not checked: {one_line('; '.join(skipped))}.")
+    runs = "run" if len(reports) == 1 else "runs"
+    how = "strictly verified" if strict else "verified"
+    return [*lines, f"{accepted} of {len(reports)} {runs} {how}."]
+
+
+def _intents(reports: Sequence[Report]) -> list[str]:
+    """Return one line for each announcement of which a log says how its passes ended."""
+    lines = []
+    for report in reports:
+        said = report.announced
+        if said is None or said.passes is None:
+            continue
+        planned = sum(map(len, (said.passes.published, said.passes.voided, said.passes.missing)))
+        ends = [f"{len(said.passes.published)} of {planned} published"]
+        ends += [f"{len(said.passes.voided)} void"] if said.passes.voided else []
+        ends += [f"{len(said.passes.missing)} MISSING"] if said.passes.missing else []
+        lines.append(f"intent {said.index} {one_line(report.row or '')}: {', '.join(ends)}")
+    return list(dict.fromkeys(lines))
