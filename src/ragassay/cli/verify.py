@@ -64,7 +64,8 @@ def command(
     """Check runs: signature, announcement, log, digests, and every number recomputed.
 
     PATH is a run folder, a folder of runs such as .ragassay/runs, or the folder of a board; ZIP is a bundle, URL the
-    address of one, - a bundle on the standard input. Exit code 1 when any run is refused.
+    address of one, - a bundle on the standard input. Exit code 1 when any run is refused,
+    3 when --rerun was not possible for one.
     """
     if corpus is not None and not rerun:
         raise InputError("--corpus is what --rerun reads; give both")
@@ -77,7 +78,15 @@ def command(
         click.echo(json.dumps({"ok": accepted, "strict": strict, "runs": runs}, indent=2, ensure_ascii=True))
     else:
         _print(checked, strict)
-    ctx.exit(0 if accepted else 1)
+    ctx.exit(_code(accepted, [one.rerun for one in checked if one.rerun is not None]))
+
+
+def _code(accepted: bool, reruns: Sequence[Rerun]) -> int:
+    if not reruns:
+        return 0 if accepted else 1
+    from ragassay.cli.rerun import rerun_code
+
+    return rerun_code(accepted, reruns)
 
 
 def verify_paths(
