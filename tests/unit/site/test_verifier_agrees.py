@@ -77,7 +77,8 @@ def test_an_honest_bundle_is_accepted_strictly(call: engine.Call) -> None:
     """The comparison is not one of two verifiers that refuse everything."""
     name = "announced, logged, witnessed"
     [report] = call(
-        engine.VERIFY, [engine.ask(HONEST[name].build().files, now=tell(Story()).now, policy=POLICIES[HONEST[name].policy])]
+        engine.VERIFY,
+        [engine.ask(HONEST[name].build().files, now=tell(Story()).now, policy=POLICIES[HONEST[name].policy])],
     )
     assert report["findings"] == []
     assert report["pinned"] is True
