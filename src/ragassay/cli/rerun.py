@@ -98,7 +98,8 @@ def rerun_summary(reruns: Sequence[Rerun]) -> str:
     """Return how many runs were executed again and how that ended, in one line."""
     count = {outcome: sum(one.outcome == outcome for one in reruns) for outcome in ("equal", "different")}
     left = len(reruns) - sum(count.values())
-    said = f"{count['equal']} of {len(reruns)} runs re-executed with equal content, counts and score"
+    runs = "run" if len(reruns) == 1 else "runs"
+    said = f"{count['equal']} of {len(reruns)} {runs} re-executed with equal content, counts and score"
     said += f"; {count['different']} different" if count["different"] else ""
     return said + (f"; {left} not possible" if left else "") + "."
 
