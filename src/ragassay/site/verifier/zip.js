@@ -12,6 +12,7 @@
   const TYPE_FOLDER = 0o040000;
   const SLASH = 0x2f;
   const FEED = 1 << 14; // deflate makes at most some 1,032 bytes of one, so that one piece stays below 17 MiB
+  let lenient; // whether this engine inflates a stream with bytes after its end
   const CRC_TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
     let value = byte;
     for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1;
@@ -86,6 +87,13 @@
   }
 
   /** Return what `data` inflates to where that is exactly `size` bytes and ends with the stream, else null. */
+  async function inflateExactly(data, size) {
+    const found = await inflate(data, size);
+    // Some engines pass over bytes after the end of the stream: then the last byte is not needed.
+    lenient ??= (await inflate(Uint8Array.of(3, 0, 0), 0)) !== null;
+    return lenient && (await inflate(data.subarray(0, -1), size)) !== null ? null : found;
+  }
+
   async function inflate(data, size) {
     const stream = new DecompressionStream("deflate-raw");
     const fed = feed(stream.writable, data).catch(() => false);
@@ -111,7 +119,7 @@
     const cap = capOf(name);
     if (cap === null) return new Uint8Array(); // refused by its name: its bytes are not needed
     if (member.size > cap) fail("BUNDLE_TOO_LARGE", `${name} has ${member.size} bytes; ${cap} are allowed`);
-    const content = member.method === STORED ? member.data : await inflate(member.data, member.size);
+    const content = member.method === STORED ? member.data : await inflateExactly(member.data, member.size);
     if (content === null) {
       fail("BUNDLE_DAMAGED", `${name} is damaged: it does not inflate to the ${member.size} bytes that it says`);
     }

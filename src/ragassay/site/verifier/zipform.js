@@ -159,8 +159,10 @@
       at = entries[n].next;
     }
     if (at !== end) damaged("the central directory holds more than its entries");
-    if ((entries.length > 0 ? entries[0].offset : begin) !== 0) damaged("there are bytes before the first member");
-    return entries.map((entry, n) => readMember(data, entry, n + 1 < count ? entries[n + 1].offset : begin));
+    const starts = [...entries.map((entry) => entry.offset), begin];
+    if (starts[0] !== 0) damaged("there are bytes before the first member, or the members stand in another order");
+    if (Math.max(...starts) > begin) damaged("a member lies outside the file's part for members");
+    return entries.map((entry, n) => readMember(data, entry, starts[n + 1]));
   }
 
   ragassay.zipform = { STORED, FLAG_UTF8, readMembers, shown };
