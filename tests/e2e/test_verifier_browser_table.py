@@ -1,4 +1,4 @@
-"""verify.html in a real browser says of every golden run, attack and damaged bundle what the verifier in Python says."""
+"""verify.html in a real browser says of golden runs, attacks and damaged bundles what the verifier in Python says."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class Desk:
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.page.on("console", lambda message: self.said.append(message.text))
         self.page.on("pageerror", lambda error: self.said.append(str(error)))
-        self.page.on("dialog", lambda dialog: self.said.append(dialog.message) or dialog.dismiss())
+        self.page.on("dialog", lambda dialog: self.said.append(dialog.message))
 
     def open(self, now: int | None = None) -> Desk:
         """Load the page afresh; `now` (Unix seconds) is what its clock says."""
