@@ -1,14 +1,14 @@
-"""The browser verifier says of every run what the one in Python says: code for code, place for place, check for check."""
+"""The browser verifier says of every run what the one in Python says: by code, by place, by check."""
 
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+import verifier_engine as engine
 
 from ragassay.errors import VerifyError
 from ragassay.manifest import read_run
@@ -20,9 +20,6 @@ from ragassay.testing.lies import SIGNED_LIES
 from ragassay.testing.logged_run import Bundle, Story, tell
 from ragassay.testing.signed_run import public_signer, resigned, signed_run
 from ragassay.verify import Policy, Unpinned, load_policy, verify, write_policy
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-import verifier_engine as engine
 
 ROOT = Path(__file__).resolve().parents[3]
 PINNED = write_policy(keys=[public_signer().public])
@@ -38,7 +35,7 @@ def call(tmp_path_factory: pytest.TempPathFactory) -> Iterator[engine.Call]:
 
 
 def in_python(bundle: Bundle, policy: bytes | None) -> dict[str, Any]:
-    """Return the report of the verifier in Python, with a log that cannot be read among the problems."""
+    """Return what the verifier in Python says, with a log that cannot be read among the problems."""
     problems, log = [], None
     if bundle.log is not None:
         try:
@@ -46,8 +43,10 @@ def in_python(bundle: Bundle, policy: bytes | None) -> dict[str, Any]:
         except VerifyError as error:
             problems.append(error)
     trusted: Policy = load_policy(policy) if policy else Unpinned()
-    return to_json(
-        verify(bundle.files, policy=trusted, now=bundle.now, log=log, registry=bundle.registry, problems=problems)
+    return engine.comparable(
+        to_json(
+            verify(bundle.files, policy=trusted, now=bundle.now, log=log, registry=bundle.registry, problems=problems)
+        )
     )
 
 
@@ -60,7 +59,7 @@ def assert_agree(call: engine.Call, asked: Mapping[str, tuple[Bundle, bytes | No
     theirs = call(engine.VERIFY, questions)
     assert len(theirs) == len(asked)
     for (name, (bundle, policy)), their in zip(asked.items(), theirs, strict=True):
-        assert engine.comparable(their) == engine.comparable(in_python(bundle, policy)), name
+        assert engine.comparable(their) == in_python(bundle, policy), name
 
 
 def test_honest_bundles_and_attacks(call: engine.Call) -> None:
@@ -98,7 +97,7 @@ def test_signed_lies_of_either_profile(call: engine.Call) -> None:
     asked = {}
     for name, (change, _) in SIGNED_LIES.items():
         for profile in ("factual-consistency/1", "factual-consistency/2"):
-            files = resigned(signed_run(profile=profile), change)  # type: ignore[arg-type]
+            files = resigned(signed_run(profile=profile), change)
             asked[f"{name}, {profile}"] = (Bundle(files=files, now=NOW), PINNED)
     assert_agree(call, asked)
 

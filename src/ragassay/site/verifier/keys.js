@@ -8,6 +8,7 @@
   const FIELD_PRIME = 2n ** 255n - 19n;
   const SPKI_ED25519 = "302a300506032b6570032100";
   const MAX_KEY_BYTES = 16384;
+  const KINDS = ["run", "log", "root", "witness"];
 
   /** Tell whether a 32-byte public key is of small order or not the canonical encoding of its point. */
   function isWeak(x) {
@@ -50,20 +51,28 @@
     }
   }
 
-  /** Read a public key from a JSON Web Key or a PEM file as {x, kid, name}; throws `InputError` (private, weak, …). */
+  /** Read a public key (JSON Web Key or PEM) as {x, kid, name, kind}; throws `InputError` (private, weak, …). */
   function parsePublicKey(bytes, name) {
     if (bytes.length > MAX_KEY_BYTES) throw new InputError(`${name} is too long for a public key file`);
     let key;
     try {
       const written = text(bytes);
       if (written.includes("PRIVATE KEY")) throw new InputError(`${name} is a private key; give its public key file`);
-      key = written.trimStart().startsWith("-----") ? { x: fromPem(written), name } : fromJwk(bytes, name);
+      key = written.trimStart().startsWith("-----") ? { x: fromPem(written), name, kind: null } : fromJwk(bytes, name);
     } catch (error) {
       if (error instanceof InputError) throw error;
       throw new InputError(`${name} is neither a JSON Web Key nor a PEM public key: ${error.message}`);
     }
     if (isWeak(key.x)) throw new InputError(`${name} is a weak key (KEY_WEAK): anyone can sign under it`);
     return { ...key, kid: thumbprint(key.x) };
+  }
+
+  /** Return a key that may sign runs; throws `InputError` for one that calls itself another's, such as a log's. */
+  function runKey(key) {
+    if (key.kind !== null && key.kind !== "run") {
+      throw new InputError(`${key.name} is the key of a ${key.kind}, and runs are signed by run keys`);
+    }
+    return key;
   }
 
   function fromPem(written) {
@@ -87,8 +96,9 @@
     if (value.kid !== undefined && value.kid !== null && value.kid !== thumbprint(x)) {
       throw new InputError(`${name} names another fingerprint than that of its key, ${thumbprint(x)}`);
     }
-    return { x, name: typeof value.name === "string" ? value.name : name };
+    const kind = KINDS.find((one) => one === value.kind) ?? null;
+    return { x, name: typeof value.name === "string" ? value.name : name, kind };
   }
 
-  ragassay.keys = { isWeak, decodeX, encodeX: base64url, thumbprint, unsupported, checkSignature, parsePublicKey };
+  ragassay.keys = { isWeak, decodeX, encodeX: base64url, thumbprint, unsupported, checkSignature, parsePublicKey, runKey };
 })();

@@ -6,7 +6,7 @@
   const { text } = ragassay.bytes;
   const { loadStrict } = ragassay.strict;
   const { isObject } = ragassay.shapes;
-  const { decodeX, thumbprint, parsePublicKey } = ragassay.keys;
+  const { decodeX, thumbprint, parsePublicKey, runKey } = ragassay.keys;
   const { unpinned, pinnedKey, pinnedRoot } = ragassay.policy;
   const { loadPolicy } = ragassay.policyFile;
   const MAX_PIN_BYTES = 1 << 20;
@@ -50,7 +50,7 @@
       return { policy: pinnedFingerprint(written), words };
     }
     if (isPolicy(bytes)) return { policy: loadPolicy(bytes), words: `the policy in ${name}` };
-    const key = parsePublicKey(bytes, name);
+    const key = runKey(parsePublicKey(bytes, name));
     return { policy: pinnedKey(key), words: `the key “${key.name}” with the fingerprint ${key.kid}` };
   }
 

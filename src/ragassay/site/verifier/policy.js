@@ -22,10 +22,7 @@
       async judge({ where, x, signedBy }) {
         const findings = [finding("SIGNER_UNPINNED", null, where)];
         if (x === null) return judgement({ findings });
-        if (!(await signedBy(x))) {
-          const message = "the signature is not by the key that the statement names, or something was changed";
-          findings.push(finding("SIGNATURE_INVALID", message, where));
-        }
+        if (!(await signedBy(x))) findings.push(notBy("the key that the statement names", where));
         return judgement({ findings, signer: "named" });
       },
     };
@@ -44,10 +41,7 @@
         if (kid !== key.kid) {
           findings.push(finding("KEY_UNKNOWN", "it is signed by another key than the pinned one", where));
         }
-        if (!(await signedBy(key.x))) {
-          const message = "the signature is not by the pinned key, or something was changed";
-          findings.push(finding("SIGNATURE_INVALID", message, where));
-        }
+        if (!(await signedBy(key.x))) findings.push(notBy("the pinned key", where));
         return judgement({ findings, signer: "pinned" });
       },
     };
@@ -58,17 +52,17 @@
     return {
       logs: [],
       async judge(evidence) {
-        const { where, kid, registry: signed } = evidence;
-        if (signed === null || !(await signed.vouchedBy(fingerprint))) {
-          const missing = "a root is pinned, and there is no key registry by it: give one with the run, or name it";
-          const message = signed === null ? missing : "the key registry is not by the pinned root";
-          return judgement({ findings: [finding("KEY_UNKNOWN", message, where)], signer: "pinned" });
+        const signed = evidence.registry;
+        if (signed === null) {
+          return unknown("a root is pinned, and there is no key registry: give one with the run, or name it", evidence);
+        }
+        if (!(await signed.vouchedBy(fingerprint))) {
+          return unknown("the key registry is not by the pinned root", evidence);
         }
         const findings = ofRegistry(signed.registry, minVersion, evidence);
-        const record = signed.registry.keys.find((one) => one.kid === kid);
+        const record = signed.registry.keys.find((one) => one.kid === evidence.kid);
         if (record === undefined) {
-          findings.push(finding("KEY_UNKNOWN", "the key registry does not list the key that signed", where));
-          return judgement({ findings, signer: "pinned" });
+          return unknown("the key registry does not list the key that signed", evidence, findings);
         }
         findings.push(...(await ofKey(record, evidence)));
         return judgement({ findings, signer: "pinned", keyStatus: record.status });
@@ -80,11 +74,22 @@
     const least = Math.max(minVersion || 0, evidence.registryVersion || 0);
     const found = [];
     if (registry.version < least) {
-      const message = `the key registry is of version ${registry.version}; version ${least} was seen before`;
+      const message = `the key registry is of version ${registry.version}, and version ${least} is known`;
       found.push(finding("REGISTRY_ROLLBACK", message, REGISTRY));
     }
     if (registry.expires < evidence.now) found.push(finding("REGISTRY_EXPIRED", null, REGISTRY));
     return found;
+  }
+
+  /** Return that no trusted registry lists the key; the signature is held against the named key all the same. */
+  async function unknown(message, { where, x, signedBy }, found = []) {
+    const findings = [...found, finding("KEY_UNKNOWN", message, where)];
+    if (x !== null && !(await signedBy(x))) findings.push(notBy("the key that the statement names", where));
+    return judgement({ findings, signer: "pinned" });
+  }
+
+  function notBy(whose, where) {
+    return finding("SIGNATURE_INVALID", `the signature is not by ${whose}, or something was changed`, where);
   }
 
   /** Return what speaks against a listed key; that an active one has no witnessed time is said once for the run. */
@@ -93,8 +98,7 @@
     const code = ragassay.registry.statusAt(record, witnessed);
     if (code !== null && code !== "UNTIMED") found.push(finding(code, null, where));
     if (code !== "KEY_WEAK" && !(await signedBy(decodeX(record.x)))) {
-      const message = "the signature is not by the key that the registry lists, or something was changed";
-      found.push(finding("SIGNATURE_INVALID", message, where));
+      found.push(notBy("the key that the registry lists", where));
     }
     return found;
   }

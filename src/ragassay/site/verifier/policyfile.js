@@ -5,7 +5,7 @@
   const { InputError, NotCanonical } = ragassay.errors;
   const { loadStrict, canonical } = ragassay.strict;
   const { convert } = ragassay.shapes;
-  const { decodeX, parsePublicKey } = ragassay.keys;
+  const { decodeX, parsePublicKey, runKey } = ragassay.keys;
   const { pinnedKey, pinnedRoot, trustedLog, allOf, anyOf } = ragassay.policy;
   const MAX_POLICY_BYTES = 1 << 20;
   const MAX_ENTRIES = 1000;
@@ -14,7 +14,7 @@
   function loadPolicy(bytes) {
     const file = readFile(bytes);
     const problems = [];
-    const keys = each(file.keys, "keys", (jwk) => parsePublicKey(canonical(jwk), "the key"), problems);
+    const keys = each(file.keys, "keys", publicKey, problems);
     const roots = each(file.roots, "roots", fingerprint, problems);
     const logs = each(file.log === null ? [] : [file.log], "log", vkey("log"), problems);
     const given = file.witnesses || { quorum: 0, keys: [] };
@@ -60,6 +60,10 @@
       }
     });
     return found;
+  }
+
+  function publicKey(jwk) {
+    return runKey(parsePublicKey(canonical(jwk), "the key"));
   }
 
   function fingerprint(text) {

@@ -65,7 +65,6 @@
     await checkMeans(findings);
     const rows = checkContents(run.statement, files, findings);
     if (standing.intent !== null) checkPlan(predicate, standing.intent.predicate, rows, findings);
-    findings.notMade("re-execution", "only bytes are read here");
     return report(predicate, standing, now, findings);
   }
 
