@@ -67,6 +67,16 @@ def cosign(
     click.echo(f"witness  {witness.vkey()}")
 
 
+def cosign_folder(log: Path, signer: Signer, name: str, memory: Path) -> NoteKey:
+    """Cosign the log in a folder of this machine as a witness that remembers what it saw in the file `memory`.
+
+    Returns the witness's key. Raises `VerifyError` LOG_FORK where the log shrank or was rewritten since.
+    """
+    witness = note_key(name, "witness", signer.x)
+    LogFolder(log).accept(_witness(FolderSource(log), signer, name, memory, None), [witness])
+    return witness
+
+
 def _witness(source: LogSource, signer: Signer, name: str, memory: Path, given: NoteKey | None) -> bytes:
     """Return the cosigned checkpoint; what it says is remembered, on the disk, before it is returned."""
     with locked(memory.with_name(f".{memory.name}.lock")):

@@ -19,6 +19,8 @@ from ragassay.cli.board import Places, build_and_write, print_board
 from ragassay.cli.models import weights_cache
 from ragassay.cli.passphrase import log_signer, run_signer
 from ragassay.errors import InputError, legible
+from ragassay.manifest.files import REGISTRY
+from ragassay.manifest.registry_file import load_registry
 from ragassay.records import Secret, to_json
 from ragassay.run.board_file import BoardFile, load_board
 from ragassay.run.board_run import Ended, Options, Prepared, build_rows, plan_passes, prepare, run_passes
@@ -101,7 +103,7 @@ def planned(board: BoardFile, space: Workspace, options: Options) -> Iterator[Pl
     """Prepare the board and announce its passes in the log; the rows' stacks are open until the block ends."""
     from ragassay.cli.progress import Building
 
-    registrar = Registrar(space, run_signer(space.keys), log_signer(space.keys))
+    registrar = Registrar(space, run_signer(space.keys), log_signer(space.keys), read_registry(board))
     keys = read_keys(board)
     building = Building()
     prepared = prepare(board, space, keys, options, building)
@@ -125,7 +127,7 @@ def execute(
     space: Workspace,
     options: Options,
     *,
-    announced: Callable[[Registrar], None] = lambda _: None,
+    announced: Callable[[Registrar], object] = lambda _: None,
 ) -> Executed:
     """Run the board and return how each pass ended; the caller prints the board.
 
@@ -226,6 +228,15 @@ def read_keys(board: BoardFile) -> Keys:
             [f"export {name}=… (its value is never written anywhere)" for name in unset],
         )
     return {name: Secret(os.environ[name]) for name in wanted}
+
+
+def read_registry(board: BoardFile) -> bytes | None:
+    """Return the key registry that stands beside the board file, or None where there is none."""
+    path = board.path.parent / REGISTRY
+    if not path.exists():
+        return None
+    load_registry(path)  # one that cannot be read is told before anything is asked
+    return path.read_bytes()
 
 
 def _refuse_examples(board: BoardFile) -> None:

@@ -89,20 +89,18 @@ def _code(accepted: bool, reruns: Sequence[Rerun]) -> int:
     return rerun_code(accepted, reruns)
 
 
-def verify_paths(
-    paths: Sequence[Path], *, key: Path | None = None, policy: Path | None = None, strict: bool = False
-) -> int:
-    """Check runs against a pinned key or a policy file; print what was refused and a summary.
+def verify_strictly(paths: Sequence[Path], *, policy: Path, log: Path, rerun: bool) -> int:
+    """Check runs strictly by a policy file and the whole log; print what was refused and a summary.
 
-    Returns 1 if any was refused, else 0.
+    With `rerun` what can be executed again is. Returns 1 if any was refused or came out different, else 0.
     """
-    trust = trust_of(keys=[key] if key else [], policy=policy)
-    checked = [_check(source, trust, strict, False, None) for path in paths for source in open_source(str(path))]
+    trust = trust_of(policy=policy, log=str(log))
+    checked = [_check(source, trust, True, rerun, None) for path in paths for source in open_source(str(path))]
     for one in checked:
-        if not one.report.ok(strict):
-            click.echo("\n".join(report_lines(one.name, one.report, strict)))
-    click.echo("\n".join(summary_lines([one.report for one in checked], strict)))
-    return 0 if all(one.report.ok(strict) for one in checked) else 1
+        if not one.report.ok(strict=True):
+            click.echo("\n".join(report_lines(one.name, one.report, strict=True)))
+    _print_summary(checked, strict=True)
+    return 0 if all(one.report.ok(strict=True) for one in checked) else 1
 
 
 def _check(source: Source, trust: Trust, strict: bool, rerun: bool, corpus: Path | None) -> Checked:
@@ -145,6 +143,10 @@ def _print(checked: Sequence[Checked], strict: bool) -> None:
 
             lines += [f"    {line}" for line in rerun_lines(one.rerun)]
         click.echo("\n".join(lines) + "\n")
+    _print_summary(checked, strict)
+
+
+def _print_summary(checked: Sequence[Checked], strict: bool) -> None:
     click.echo("\n".join(summary_lines([one.report for one in checked], strict)))
     reruns = [one.rerun for one in checked if one.rerun is not None]
     if reruns:

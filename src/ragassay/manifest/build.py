@@ -24,6 +24,7 @@ from ragassay.manifest.statement import (
     RowRef,
     RunPredicate,
     RunProvenance,
+    SignerRef,
     Subject,
     Window,
 )
@@ -42,12 +43,14 @@ def build_run(
     model_invoked: bool = True,
     problems: Mapping[str, Sequence[str]] | None = None,
     intent: IntentRef | None = None,
+    registry_version: int | None = None,
 ) -> dict[str, bytes]:
     """Return the files of a run: run.dsse.json, outputs.jsonl, telemetry.jsonl, config.json, benchmark.json.
 
     `outcomes` holds one outcome per question in the benchmark's order (`ValueError` otherwise); `problems` says, by
     question id, why each refused judge reply was refused; `intent` is the announcement that was logged before the first
-    answer. Raises `NotCanonical`, naming the question, where a text cannot be written.
+    answer, and `registry_version` that of the key registry that lists the signer. Raises `NotCanonical`, naming the
+    question, where a text cannot be written.
     """
     asked = [outcome.question for outcome in outcomes]
     if asked != [question.id for question in benchmark.questions]:
@@ -69,7 +72,9 @@ def build_run(
         model_invoked=model_invoked,
         evaluator=Evaluator(name="ragassay", version=__version__),
     )
-    predicate = _predicate(run_id, pass_k, config, benchmark, rows, telemetry, files, provenance, intent, signer)
+    predicate = _predicate(
+        run_id, pass_k, config, benchmark, rows, telemetry, files, provenance, intent, signer.ref(registry_version)
+    )
     return {MANIFEST: sign_statement(predicate, canon.sha256(files[OUTPUTS]), signer), **files}
 
 
@@ -90,7 +95,7 @@ def _predicate(
     files: Mapping[str, bytes],
     provenance: RunProvenance,
     intent: IntentRef | None,
-    signer: Signer,
+    signer: SignerRef,
 ) -> RunPredicate:
     refs = config_refs(config)
     return RunPredicate(
@@ -111,7 +116,7 @@ def _predicate(
         score=run_score(row.score for row in rows),
         counts=count(rows),
         window=window_of(telemetry),
-        signer=signer.ref(),
+        signer=signer,
     )
 
 

@@ -13,7 +13,7 @@ from ragassay.answer import template_named
 from ragassay.corpus import read_corpus, store_corpus
 from ragassay.errors import InputError
 from ragassay.manifest import build_run
-from ragassay.manifest.files import INTENT
+from ragassay.manifest.files import INTENT, REGISTRY
 from ragassay.plugins.weights import default_cache
 from ragassay.question import load_benchmark
 from ragassay.records import JSON, Benchmark, Corpus, Outcome
@@ -305,8 +305,13 @@ def _seal(
             signer=registrar.signer,
             problems=refusals(prepared.benchmark, run.states, plan.config.measure.scorer),
             intent=announced.ref if announced else None,
+            registry_version=registrar.registry_version,
         )
-        write_folder(workspace.runs / plan.run_id, {**files, INTENT: announced.envelope} if announced else files)
+        if announced is not None:
+            files[INTENT] = announced.envelope
+        if registrar.registry is not None:
+            files[REGISTRY] = registrar.registry
+        write_folder(workspace.runs / plan.run_id, files)
         registrar.enter(plan)
     return Ended(row=plan.row, k=plan.k, run_id=plan.run_id, held=held, missing=missing)
 

@@ -21,6 +21,7 @@ from ragassay.manifest.encoding import encode_benchmark
 from ragassay.manifest.files import INTENT, MANIFEST
 from ragassay.manifest.log_folder import LogFolder
 from ragassay.manifest.refs import config_refs
+from ragassay.manifest.registry import decode_registry
 from ragassay.manifest.statement import (
     AGGREGATION,
     Digest,
@@ -47,12 +48,18 @@ class Announcement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Registrar:
-    """Announces, ends and voids the passes of one workspace, under its run key, in its log."""
+    """Announces, ends and voids the passes of one workspace, under its run key, in its log.
 
-    def __init__(self, workspace: Workspace, signer: Signer, log_signer: Signer) -> None:
+    `registry` is the key registry, as bytes, that lists the run key; raises `InputError` where it says that this key
+    should sign no more.
+    """
+
+    def __init__(self, workspace: Workspace, signer: Signer, log_signer: Signer, registry: bytes | None = None) -> None:
         self.log = LogFolder(workspace.log)
-        self._workspace = workspace
         self.signer = signer
+        self.registry = registry
+        self.registry_version = None if registry is None else _version_for(signer, registry)
+        self._workspace = workspace
         self._log_signer = log_signer
 
     def announce(self, plans: Sequence[PassPlan], benchmark: Benchmark) -> None:
@@ -109,7 +116,7 @@ class Registrar:
                 run=None,
                 reason=reason,
                 created=int(time.time()),
-                signer=self.signer.ref(),
+                signer=self.signer.ref(self.registry_version),
             )
             write_bytes(self._folder(plan) / VOID, sign_void(predicate, self.signer))
             self.sync()
@@ -143,7 +150,7 @@ class Registrar:
             metric=refs.metric,
             aggregation=AGGREGATION,
             created=int(time.time()),
-            signer=self.signer.ref(),
+            signer=self.signer.ref(self.registry_version),
         )
 
     def _begun(self, plan: PassPlan) -> bool:
@@ -152,3 +159,16 @@ class Registrar:
 
     def _folder(self, plan: PassPlan) -> Path:
         return self._workspace.pass_folder(plan.row, plan.run_id)
+
+
+def _version_for(signer: Signer, registry: bytes) -> int:
+    """Return the version of a key registry; raises `InputError` where by it the key should sign nothing any more."""
+    found = decode_registry(registry).registry
+    record = found.key(signer.kid)
+    if record is None or record.status != "active":
+        state = "does not list" if record is None else f"calls {record.status}"
+        raise InputError(
+            f"the key registry of version {found.version} {state} the key {signer.kid} that would sign; add it with "
+            "`ragassay keys registry --add`, or sign with the key that it lists as active"
+        )
+    return found.version

@@ -6,24 +6,69 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import msgspec
+
 from ragassay.canon import NotCanonical
 from ragassay.errors import InputError, VerifyError
-from ragassay.manifest import PublicKey, decode_run, load_public_key, read_run
+from ragassay.manifest import LogFolder, PublicKey, RunFiles, decode_run, load_public_key, read_run
+from ragassay.manifest.tiles import LogView
 from ragassay.site.loaded import Check, LoadedRun
 from ragassay.site.reexecuted import observed
-from ragassay.verify import PinnedKey, Report, Unpinned, verify
+from ragassay.verify import PinnedKey, Policy, Report, Unpinned, load_policy, verify
 
 
 def load_runs(workspace: Path, *, now: int | None = None) -> list[LoadedRun]:
     """Return every run under `<workspace>/runs`, verified, in the order of their ids.
 
     `workspace` is the `.ragassay` folder. A run that cannot be read or fails verification is returned with the reason
-    and without a document. A run that one of the workspace's own keys signed is checked against that key; any other is
-    checked without a pin (SIGNER_UNPINNED). Raises `InputError` where the folder of runs itself cannot be read.
+    and without a document. Each is checked against the workspace's log, and by `policy.json` where that knows the key;
+    else a run that one of the workspace's own keys signed is checked against that key, and any other without a pin
+    (SIGNER_UNPINNED). Raises `InputError` where the folder of runs or the policy cannot be read.
     """
-    when = int(time.time()) if now is None else now
-    own = _own_keys(workspace / "keys")
-    return [observed(_load(folder, own, when), workspace) for folder in _folders(workspace / "runs")]
+    trust = _trust_of(workspace, int(time.time()) if now is None else now)
+    return [observed(_load(folder, trust), workspace) for folder in _folders(workspace / "runs")]
+
+
+class _Trust(msgspec.Struct, frozen=True):
+    """What the runs of a workspace are checked against; `problems` are those of its own log."""
+
+    own: Mapping[str, PublicKey]
+    policy: Policy | None
+    log: LogView | None
+    problems: tuple[VerifyError, ...]
+    now: int
+
+    def report(self, read: RunFiles) -> Report:
+        """Return the report by the policy file, or else by the workspace's own key, or else without a pin.
+
+        The workspace's log is asked about runs of its own keys alone: others stand in their publisher's log.
+        """
+        unpinned = verify(read.files, policy=Unpinned(), now=self.now, problems=read.problems)
+        if self.policy is not None:
+            report = self._own_report(read, self.policy)
+            if "KEY_UNKNOWN" not in report.codes:
+                return report
+        key = self.own.get(unpinned.fingerprint or "")
+        return unpinned if key is None else self._own_report(read, PinnedKey(key))
+
+    def _own_report(self, read: RunFiles, policy: Policy) -> Report:
+        problems = (*read.problems, *self.problems)
+        return verify(read.files, policy=policy, now=self.now, log=self.log, problems=problems)
+
+
+def _trust_of(workspace: Path, now: int) -> _Trust:
+    policy = workspace / "policy.json"
+    log, problems = LogFolder(workspace / "log"), []
+    view = None
+    try:
+        view = log.view() if log.exists else None
+    except VerifyError as error:
+        problems.append(error)
+    try:
+        trusted = load_policy(policy.read_bytes()) if policy.exists() else None
+    except OSError as error:
+        raise InputError(f"{policy} cannot be read ({error.strerror})") from error
+    return _Trust(_own_keys(workspace / "keys"), trusted, view, tuple(problems), now)
 
 
 def _own_keys(folder: Path) -> dict[str, PublicKey]:
@@ -48,7 +93,7 @@ def _folders(runs: Path) -> Iterator[Path]:
     yield from (path for path in found if path.is_dir())
 
 
-def _load(folder: Path, own: Mapping[str, PublicKey], now: int) -> LoadedRun:
+def _load(folder: Path, trust: _Trust) -> LoadedRun:
     name = folder.name.encode("utf-8", "backslashreplace").decode("utf-8")  # a file system takes bytes that are no text
     try:
         read = read_run(folder)
@@ -56,9 +101,7 @@ def _load(folder: Path, own: Mapping[str, PublicKey], now: int) -> LoadedRun:
         failed = Check(code="BUNDLE_DAMAGED", severity="fail", text=str(error))
         return LoadedRun(id=name, files={}, checks=(failed,), refused=f"BUNDLE_DAMAGED: {error}")
     files = read.files
-    report = verify(files, policy=Unpinned(), now=now, problems=read.problems)
-    if report.fingerprint is not None and report.fingerprint in own:
-        report = verify(files, policy=PinnedKey(own[report.fingerprint]), now=now, problems=read.problems)
+    report = trust.report(read)
     checks = _checks(report)
     if not report.ok():
         failed = next(check for check in checks if check.severity == "fail")
