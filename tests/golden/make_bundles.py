@@ -1,4 +1,4 @@
-"""Writes the golden bundles: `python tests/golden/make_bundles.py FOLDER`. A golden bundle is written once and never again.
+"""Writes the golden bundles: `python tests/golden/make_bundles.py FOLDER`. Each is written once and never again.
 
 Each is a run as one ZIP file with announcement, proofs and registry, beside the policy file under which it is accepted
 strictly. All keys are of public seeds: their signatures mean nothing.

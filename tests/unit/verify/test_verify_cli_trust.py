@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ragassay.cli import root
-from ragassay.cli.verify import verify_paths
+from ragassay.cli.verify import verify_strictly
 from ragassay.errors import InputError
 from ragassay.manifest import PublicKey
 from ragassay.manifest.bundle import write_bundle
@@ -195,12 +195,12 @@ def test_json_tells_times_and_passes(tmp_path: Path) -> None:
     assert {"check": "re-execution", "why": "not asked for; --rerun does it"} in found["notMade"]
 
 
-def test_other_verbs_verify_by_a_policy_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`verify_paths` prints refused runs and a summary, and returns the exit code."""
-    folder, policy, _ = given(tmp_path, tell(Story()))
+def test_other_verbs_verify_strictly(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`verify_strictly` prints refused runs and a summary, and returns the exit code."""
+    folder, policy, log = given(tmp_path, tell(Story(), with_log=True))
     plain = tmp_path / "plain.json"
     plain.write_bytes(PLAIN_KEY_POLICY)
-    assert verify_paths([folder], policy=policy, strict=True) == 0
-    assert verify_paths([folder], policy=plain) == 0
-    assert verify_paths([folder], policy=plain, strict=True) == 1
+    assert verify_strictly([folder], policy=policy, log=log, rerun=False) == 0
+    assert "1 of 1 run strictly verified." in capsys.readouterr().out
+    assert verify_strictly([folder], policy=plain, log=log, rerun=False) == 1
     assert "fail  UNWITNESSED" in capsys.readouterr().out
