@@ -15,9 +15,11 @@ from ragassay.errors import InputError
 def read_file(path: Path, cap: int) -> bytes | None:
     """Return the bytes of a plain file, None where there is none.
 
-    Raises `InputError` where it has more than `cap` bytes or cannot be read.
+    Raises `InputError` where something else is there, where it has more than `cap` bytes or cannot be read.
     """
     if not path.is_file():
+        if path.exists():
+            raise InputError(f"{path} is no plain file")
         return None
     try:
         with path.open("rb") as file:
