@@ -31,6 +31,12 @@ const body = new (Object.getPrototypeOf(async () => {}).constructor)("input", re
 body(input).then((found) => process.stdout.write(JSON.stringify(found)));
 """
 
+IN_PAGE = """
+async (text) => JSON.stringify(await (async (input) => {
+%s
+})(JSON.parse(text)))
+"""
+
 VERIFY = """
 const bytes = ragassay.bytes.decodeBase64;
 const filesOf = (given) => new Map(Object.entries(given).map(([name, data]) => [name, bytes(data)]));
@@ -73,7 +79,7 @@ def open_engine(folder: Path) -> Iterator[Call]:
         browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
         page = browser.new_page()
         page.goto(path.as_uri())
-        yield lambda body, given: page.evaluate(f"async (input) => {{ {body} }}", given)
+        yield lambda body, given: json.loads(page.evaluate(IN_PAGE % body, json.dumps(given)))
         browser.close()
 
 
