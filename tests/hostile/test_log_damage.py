@@ -154,3 +154,17 @@ def test_a_full_disk_is_told_and_leaves_the_log_as_it_was(tmp_path: Path, monkey
             log.append([b"more"], SIGNER)
     assert LogFolder(log.path).view().entries == tuple(ENTRIES[:4])
     assert log.append([b"other"], SIGNER) == [4]
+
+
+def test_a_witnessed_checkpoint_that_is_no_longer_one_is_told(tmp_path: Path) -> None:
+    """A file of a witness that was edited, or stands under another size, is damage and not passed over."""
+    log = fresh(tmp_path / "log", 4)
+    log.accept(cosign(log.checkpoint().data, WITNESS, KEY.name, 1_790_000_000), [KEY])
+    kept = log.path / "witnessed" / "4.checkpoint"
+    kept.rename(kept.with_name("3.checkpoint"))
+    for use in (lambda: log.prove(0), log.witnessed, lambda: log.append([b"more"], SIGNER)):
+        with pytest.raises(InputError, match=r"witnessed/3\.checkpoint is of size 4"):
+            use()
+    kept.with_name("3.checkpoint").write_bytes(b"")
+    with pytest.raises(InputError, match="no signed note"):
+        log.prove(0)

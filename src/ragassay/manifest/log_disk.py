@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
@@ -87,6 +86,8 @@ def writing(path: Path) -> Iterator[None]:
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold the lock of a log until the block ends; another process waits, and a dead one holds none."""
+    import fcntl  # a log is read also where there is no such lock
+
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)

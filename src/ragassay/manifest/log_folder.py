@@ -119,11 +119,11 @@ class LogFolder:
         not there, and where the folder does not give the root of that checkpoint.
         """
         published = self.checkpoint()
-        covering = [one for one in self.witnessed() if index < one.size <= published.size]
-        chosen = next((one for one in covering if len(one.signatures) > quorum), published)
         if not 0 <= index < published.size:
             raise InputError(f"the log {self.path} has {published.size} entries and no entry {index}")
         with _damage(self.path):
+            covering = (self._witnessed_at(size) for size in self._sizes() if index < size <= published.size)
+            chosen = next((one for one in covering if len(one.signatures) > quorum), published)
             tree = self._tree(published.size)
             hashes = tree.inclusion(index, chosen.size)
             leaf = tree.hashes(0, index // WIDTH)[index % WIDTH]
@@ -133,13 +133,20 @@ class LogFolder:
 
     def witnessed(self) -> list[SignedCheckpoint]:
         """Return the cosigned checkpoints that were accepted, the smallest first."""
-        found: list[SignedCheckpoint] = []
+        with _damage(self.path):
+            return [self._witnessed_at(size) for size in self._sizes()]
+
+    def _sizes(self) -> list[int]:
+        """Return the sizes at which witnesses saw the log, the smallest first."""
         folder = self.path / WITNESSED
-        for path in folder.iterdir() if folder.is_dir() else ():
-            if _WITNESSED_NAME.fullmatch(path.name):
-                with _damage(self.path):
-                    found.append(parse_checkpoint(read_file(path, MAX_NOTE_BYTES) or b""))
-        return sorted(found, key=lambda one: one.size)
+        names = [_WITNESSED_NAME.fullmatch(path.name) for path in folder.iterdir()] if folder.is_dir() else []
+        return sorted(int(name[1]) for name in names if name is not None)
+
+    def _witnessed_at(self, size: int) -> SignedCheckpoint:
+        signed = parse_checkpoint(read_file(self.path / WITNESSED / f"{size}.checkpoint", MAX_NOTE_BYTES) or b"")
+        if signed.size != size:
+            raise VerifyError(f"{WITNESSED}/{size}.checkpoint is of size {signed.size}", code="LOG_FORK")
+        return signed
 
     def append(self, entries: Sequence[bytes], signer: Signer) -> list[int]:
         """Append what the log does not hold yet, under one new checkpoint, and return the index of each entry.
@@ -230,7 +237,7 @@ class LogFolder:
 
     def _check(self, last: SignedCheckpoint, *others: SignedCheckpoint) -> None:
         """Raise where the tiles are not those of what was signed, or a witness saw a later state."""
-        seen = self.witnessed()[-1:]
+        seen = [self._witnessed_at(size) for size in self._sizes()[-1:]]
         if seen and seen[0].size > last.size:
             raise InputError(
                 f"the log {self.path} was put back to an old state: it has {last.size} entries, and a witness saw "
@@ -317,5 +324,5 @@ def _damage(path: Path) -> Iterator[None]:
         yield
     except VerifyError as error:
         raise InputError(
-            f"the log {path} is damaged: {error}. Restore the folder from a copy; nothing was appended"
+            f"the log {path} is damaged: {error}. Restore the folder from a copy; nothing is appended to it as it is"
         ) from error
