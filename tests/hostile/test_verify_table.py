@@ -28,6 +28,15 @@ def test_an_attack_is_refused_by_its_reason(name: str) -> None:
     assert not report.ok(strict=True)
 
 
+@pytest.mark.parametrize("name", [*HONEST, *ATTACKS])
+def test_each_check_is_on_one_list(name: str) -> None:
+    """Whatever is found, a check was made or it was not, once, and each that was not has its reason."""
+    report = report_on({**HONEST, **ATTACKS}[name])
+    checks = [*report.made, *(item.check for item in report.not_made)]
+    assert len(set(checks)) == len(checks)
+    assert all(item.why for item in report.not_made)
+
+
 def test_the_table_is_repeatable() -> None:
     """Building a case twice gives the same bytes, so that a pack made of it can be compared."""
     for case in (*HONEST.values(), *list(ATTACKS.values())[::7]):
