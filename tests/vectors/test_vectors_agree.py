@@ -19,9 +19,10 @@ from ragassay.manifest.sign import check_signature, decode_x, is_weak, thumbprin
 from ragassay.records import ClaimVerdict, Verdict, to_json
 from ragassay.score import item_hundredths, run_score
 
-FOLDER = Path(__file__).resolve().parent
-sys.path.insert(0, str(FOLDER.parent / "unit" / "site"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "site"))
 import verifier_engine as engine
+
+FOLDER = Path(__file__).resolve().parent
 
 MAX_BYTES, MAX_DEPTH = 65_536, 64
 
@@ -87,7 +88,10 @@ def test_strict_bytes(call: engine.Call) -> None:
 def test_quotes(call: engine.Call) -> None:
     """A quote stands in an answer up to case and white space, and up to nothing else."""
     cases = vectors("quotes")["cases"]
-    body = "const { strip, stands } = ragassay.fold; return input.map((c) => strip(c.quote) !== '' && stands(c.quote, c.answer));"
+    body = """
+    const { strip, stands } = ragassay.fold;
+    return input.map(({ quote, answer }) => strip(quote) !== "" && stands(quote, answer));
+    """
     for case, their in zip(cases, call(body, cases), strict=True):
         found = bool(case["quote"].strip()) and fold.find(case["quote"], case["answer"], fold.QUOTE) is not None
         assert [found, their] == [case["stands"]] * 2, case["name"]
