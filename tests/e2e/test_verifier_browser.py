@@ -287,7 +287,7 @@ async (port) => {
   await new Promise(resolve => setTimeout(resolve)); // what a driver calls directly may evaluate; what follows may not
   try { (0, eval)('window.evaluated = 1'); outcome.eval = 'ran'; } catch (error) { outcome.eval = error.name; }
   try { new Function('window.evaluated = 1')(); outcome.Function = 'ran'; } catch (e) { outcome.Function = e.name; }
-  try { await fetch(`http://127.0.0.1:${port}/`); outcome.fetch = 'sent'; } catch (error) { outcome.fetch = error.name; }
+  try { await fetch(`http://127.0.0.1:${port}/`); outcome.fetch = 'sent'; } catch (e) { outcome.fetch = e.name; }
   try { await fetch(location.href); outcome.self = 'sent'; } catch (error) { outcome.self = error.name; }
   const script = document.createElement('script');
   script.textContent = 'window.injected = 1';
@@ -318,8 +318,24 @@ def listener() -> Iterator[socket.socket]:
         yield found
 
 
+def _received(listener: socket.socket) -> bytes:
+    """Return every byte that arrived; Chromium opens a connection ahead for a frame that it then refuses to load."""
+    found = b""
+    while True:
+        try:
+            connection, _ = listener.accept()
+        except TimeoutError:
+            return found
+        with connection:
+            connection.settimeout(0.2)
+            try:
+                found += connection.recv(4096)
+            except TimeoutError:
+                continue
+
+
 def test_the_policy_really_blocks(browser: Any, page_path: Path, listener: socket.socket) -> None:
-    """No eval, no injected script or style, no connection, image or frame: the browser refuses, and nothing arrives."""
+    """No eval, no injected script or style, no connection, image or frame: the browser refuses, and no byte arrives."""
     desk = Desk(browser, page_path).open()
     found = desk.page.evaluate(TRY_EVERYTHING, listener.getsockname()[1])
     assert found["outcome"]["eval"] == found["outcome"]["Function"] == "EvalError"
@@ -329,8 +345,7 @@ def test_the_policy_really_blocks(browser: Any, page_path: Path, listener: socke
     assert found["outline"] != "9px"
     wanted = {"connect-src", "frame-src", "img-src", "script-src", "script-src-elem", "style-src-elem"}
     assert wanted <= set(found["broken"])
-    with pytest.raises(TimeoutError):
-        listener.accept()
+    assert _received(listener) == b""
     desk.close()
 
 
