@@ -7,7 +7,7 @@ import zipfile
 from dataclasses import replace
 from typing import Any
 
-from bundle_defects import Part, pack, streamed
+from ragassay.testing.bundle_defects import Part, pack, streamed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
