@@ -295,6 +295,9 @@ def foreign_sets(chance: random.Random) -> Iterator[bytes]:
         'id,input,target\n1,Q1?,A\n2,"Q,2?",\n',
         "\ufeffinput, id \r\nQ1?,1\r\nQ2?,2\r\n,\r\n",
     ]
+    for levels in (496, 497, 498, 499):
+        item = '{"id":"1","input":"q","x":' + "[" * levels + "]" * levels + "}"
+        wholes += [item, f'{{"samples":[{item}]}}', f"id,input\n1,{'[' * 600}\n"]
     for whole in wholes:
         yield whole.encode()
         for _ in range(150):
