@@ -177,6 +177,10 @@ def test_a_wheel_holds_the_bundled_board_and_nothing_of_a_workspace(tmp_path: Pa
     }
     assert sum(name.endswith(".md") for name in bundled) > 24
     assert not [name for name in names if ".pem" in name or ".ragassay" in name]
+    scripts = {path.name for path in (SOURCE / "site" / "verifier").glob("*.js")}
+    assert {f"ragassay/site/verifier/{name}" for name in scripts} <= set(names)
+    templates = {"verify.html", "verifier_form.html", "verifier.css"}
+    assert {f"ragassay/site/templates/{name}" for name in templates} <= set(names)
 
 
 def test_a_library_that_the_system_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

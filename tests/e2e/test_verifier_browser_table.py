@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import sys
 import warnings
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -17,14 +16,12 @@ from ragassay.errors import VerifyError
 from ragassay.manifest import read_run
 from ragassay.manifest.bundle import read_bundle
 from ragassay.manifest.tiles import read_log
+from ragassay.testing import bundle_defects
 from ragassay.testing.attacks import ATTACKS
 from ragassay.testing.bundles import HONEST, POLICIES
 from ragassay.testing.logged_run import Bundle
 from ragassay.testing.signed_run import public_signer, signed_run
 from ragassay.verify import Policy, Report, Unpinned, load_policy, verify, write_policy
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "hostile"))
-import bundle_defects
 
 GOLDEN = sorted(path.parent for path in (Path(__file__).resolve().parents[1] / "golden").rglob("run.dsse.json"))
 CASES = {**{f"honest: {name}": case for name, case in HONEST.items()}, **ATTACKS}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import secrets
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
+from ragassay.cli.export_verifier import verifier
+from ragassay.cli.new_file import write_new
 from ragassay.errors import InputError, VerifyError
 from ragassay.manifest import is_run_folder, read_run
 from ragassay.manifest.bundle import write_bundle
@@ -36,7 +37,10 @@ _as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 @click.group("export")
 def command() -> None:
-    """Write a run as one file that can be sent."""
+    """Write a run as one file that can be sent, or the page that checks runs."""
+
+
+command.add_command(verifier)
 
 
 @command.command("bundle")
@@ -112,22 +116,6 @@ def find_run(run: str, workspace: Path) -> Path:
     if not found:
         raise InputError(f"{runs} holds no run {run}; give its folder, or the workspace with --workspace")
     return found[0]
-
-
-def write_new(path: Path, data: bytes, *, force: bool) -> None:
-    """Write a file as a whole or not at all; raises `InputError` where one is there (without `force`)."""
-    if path.is_dir():
-        raise InputError(f"{path} is a folder; name a file with --out")
-    if path.exists() and not force:
-        raise InputError(f"{path} is there already; --force replaces it")
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        temporary.write_bytes(data)
-        temporary.replace(path)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written ({error.strerror}); name another place with --out") from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _refuse_refused(folder: Path, files: dict[str, bytes], problems: Sequence[VerifyError]) -> Report:

@@ -52,7 +52,7 @@ def verifier() -> Verifier:
     return Verifier(
         script=script_text([_read(f"verifier/{name}.js") for name in SCRIPTS]),
         style=_read("templates/style.css") + _read("templates/verifier.css"),
-        form=_read("templates/verifier.html"),
+        form=_read("templates/verifier_form.html"),
     )
 
 
