@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Literal, NoReturn, TypeAlias, get_args
 
 import msgspec
@@ -93,6 +94,7 @@ class PublicKey(msgspec.Struct, frozen=True, kw_only=True):
         return canon.canonical(members) + b"\n"
 
 
+@lru_cache(maxsize=4096)
 def check_signature(x: bytes, signature: bytes, message: bytes) -> bool:
     """Tell whether `signature` over `message` is by `x`; False for every malformed input, never an exception."""
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -44,9 +45,11 @@ class _Type(msgspec.Struct, rename="camel"):
     predicate_type: str = ""
 
 
+@lru_cache(maxsize=4096)
 def read_entry(data: bytes) -> LoggedStatement:
     """Return the statement that an entry is, its form checked and its signature by the key that it names itself.
 
+    What was read is remembered: each run of a workspace is held against the same log.
     Raises `VerifyError` with the reason code of what speaks against it.
     """
     kind = kind_of(data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ragassay import canon
 from ragassay.manifest.build import benchmark_ref
 from ragassay.manifest.decode import ReadConfig
 from ragassay.manifest.files import BENCHMARK, CONFIG
@@ -18,7 +19,7 @@ def check_config(predicate: RunPredicate, read: ReadConfig, findings: Findings) 
     for name in _differences(predicate, read):
         findings.add("CONFIG_MISMATCH", f"`{name}` of the manifest does not follow from {CONFIG}", CONFIG)
     named = read.config.measure.benchmark
-    if named != _flat(predicate.benchmark):
+    if canon.canonical(named) != canon.canonical(_flat(predicate.benchmark)):  # as values `true` would equal 1
         findings.add("BENCHMARK_MISMATCH", f"{CONFIG} names another question set than the manifest", CONFIG)
     findings.made("configuration")
 
