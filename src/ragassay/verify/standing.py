@@ -16,12 +16,22 @@ from ragassay.verify.announcement import check_before, read_announcement
 from ragassay.verify.audit import Accept
 from ragassay.verify.inclusion import Place, check_inclusion
 from ragassay.verify.policy import Evidence, Judgement, Policy, Unpinned
-from ragassay.verify.report import Announced, Findings, finding
+from ragassay.verify.report import Announced, Findings, Passes, finding
 from ragassay.verify.signature import SignedRun, named_key
 from ragassay.verify.whole_log import LOG, check_log
 
 SLACK_S = 300
 """Seconds by which the clocks of signer, witness and reader may differ."""
+
+
+class Reader(msgspec.Struct, frozen=True, kw_only=True):
+    """Who reads: whom they trust, when they read, and what they were given apart from the run's files."""
+
+    policy: Policy
+    now: int
+    log: LogView | None = None
+    registry: SignedRegistry | None = None
+    """The registry that was given, or else the one beside the run."""
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,11 +47,12 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 NOTHING = Standing()
 
 
-class _Announcing(msgspec.Struct, frozen=True):
-    """Where a proof shows the announcement, and when trusted witnesses saw it."""
+class _Held(msgspec.Struct, frozen=True):
+    """A statement held against the policy: where a log shows it, what was shown to the policy, what it said."""
 
     place: Place | None
-    witnessed: int | None
+    evidence: Evidence
+    judged: Judgement
 
 
 def check_registry(files: Mapping[str, bytes], given: bytes | None, findings: Findings) -> SignedRegistry | None:
@@ -56,91 +67,83 @@ def check_registry(files: Mapping[str, bytes], given: bytes | None, findings: Fi
     return read[1] if given is None else read[0]
 
 
-def check_standing(
-    run: SignedRun,
-    files: Mapping[str, bytes],
-    policy: Policy,
-    now: int,
-    registry: SignedRegistry | None,
-    log: LogView | None,
-    findings: Findings,
-) -> Standing:
+def check_standing(run: SignedRun, files: Mapping[str, bytes], reader: Reader, findings: Findings) -> Standing:
     """Hold run and announcement against the policy, their proofs, and the whole log where it is given."""
     predicate = run.statement.predicate
     place = check_inclusion(files, RUN_PROOF, run.data, "the run", findings)
-    evidence = Evidence(
-        where=MANIFEST,
-        proof=RUN_PROOF,
-        kid=predicate.signer.kid,
-        x=named_key(predicate.signer, findings, MANIFEST),
-        signed_by=run.signed_by,
-        now=now,
-        checkpoint=place.checkpoint if place else None,
-        registry=registry,
-        registry_version=predicate.signer.registry_version,
-    )
-    judged = _judge(policy, evidence, findings)
-    _note_checks(policy, judged, evidence, findings)
-    _check_time(predicate, judged.witnessed, now, findings)
+    held = _hold(predicate.signer, run.signed_by, (MANIFEST, RUN_PROOF), place, reader, findings)
+    _note_checks(held, reader, findings)
+    _check_time(predicate, held.judged.witnessed, reader.now, findings)
     intent = read_announcement(predicate, files, findings)
-    announcing = _check_intent(intent, predicate, files, place, policy, evidence, findings) if intent else None
-    counted = check_log(
+    announcing = _check_intent(intent, predicate, files, held, reader, findings) if intent else None
+    passes = check_log(
         run,
         (place, announcing.place if announcing else None),
-        policy=policy,
-        accept=_accepting(policy, evidence, log, judged),
-        log=log,
+        policy=reader.policy,
+        accept=_accepting(held, announcing, reader),
+        log=reader.log,
         findings=findings,
     )
-    announced = None
-    if predicate.intent is not None:
-        announced = Announced(
-            log=predicate.intent.log,
-            index=predicate.intent.index,
-            planned=len(intent.predicate.runs) if intent else None,
-            witnessed_at=announcing.witnessed if announcing else None,
-            passes=counted,
-        )
     return Standing(
-        pinned=judged.signer == "pinned",
-        key_status=judged.key_status,
-        witnessed_at=judged.witnessed,
+        pinned=held.judged.signer == "pinned",
+        key_status=held.judged.key_status,
+        witnessed_at=held.judged.witnessed,
         intent=intent,
-        announced=announced,
+        announced=_announced(predicate, intent, announcing, passes),
     )
 
 
-def _judge(policy: Policy, evidence: Evidence, findings: Findings) -> Judgement:
-    """Ask the policy; a signature that it held against no key is held against the named one, and said to be that.
+def _hold(
+    signer: SignerRef,
+    signed_by: Callable[[bytes], bool],
+    names: tuple[str, str],
+    place: Place | None,
+    reader: Reader,
+    findings: Findings,
+) -> _Held:
+    """Ask the policy about a statement; `names` are the files that hold it and its proof of inclusion.
 
-    That no key is pinned is said of the run and not again of its announcement.
+    A signature that the policy held against no key is held against the named one, and said to be that. That no key is
+    pinned is said of the run and not again of its announcement.
     """
-    judged = policy.judge(evidence)
+    where, proof = names
+    evidence = Evidence(
+        where=where,
+        proof=proof,
+        kid=signer.kid,
+        x=named_key(signer, findings, where),
+        signed_by=signed_by,
+        now=reader.now,
+        checkpoint=place.checkpoint if place else None,
+        registry=reader.registry,
+        registry_version=signer.registry_version,
+    )
+    judged = reader.policy.judge(evidence)
     found = judged.findings
     if judged.signer == "unchecked":
         named = Unpinned().judge(evidence)
         found += named.findings
         judged = msgspec.structs.replace(judged, signer=named.signer)
-    findings.extend(one for one in found if one.code != "SIGNER_UNPINNED" or evidence.where == MANIFEST)
-    if not policy.logs:
-        findings.extend([finding("UNWITNESSED", None, evidence.proof)])
-    return judged
+    if not reader.policy.logs:
+        found += (finding("UNWITNESSED", None, proof),)
+    findings.extend(one for one in found if one.code != "SIGNER_UNPINNED" or where == MANIFEST)
+    return _Held(place, evidence, msgspec.structs.replace(judged, findings=found))
 
 
-def _note_checks(policy: Policy, judged: Judgement, evidence: Evidence, findings: Findings) -> None:
+def _note_checks(held: _Held, reader: Reader, findings: Findings) -> None:
     findings.made("key")
-    if judged.signer == "unchecked":
+    if held.judged.signer == "unchecked":
         findings.not_made("signature", "there is no usable key to check it with")
     else:
         findings.made("signature")
-    if policy.logs:
+    if reader.policy.logs:
         findings.made("trusted log and witnesses")
     else:
         findings.not_made("trusted log and witnesses", "no log is pinned")
-    if judged.key_status is not None:
+    if held.judged.key_status is not None:
         findings.made("status of the key in a registry")
     else:
-        why = "no registry was given" if evidence.registry is None else "no root is pinned whose registry lists the key"
+        why = "no registry was given" if reader.registry is None else "no root is pinned whose registry lists the key"
         findings.not_made("status of the key in a registry", why)
 
 
@@ -159,61 +162,67 @@ def _check_intent(
     intent: SignedIntent,
     predicate: RunPredicate,
     files: Mapping[str, bytes],
-    ran: Place | None,
-    policy: Policy,
-    of_run: Evidence,
+    ran: _Held,
+    reader: Reader,
     findings: Findings,
-) -> _Announcing:
-    """Hold the announcement against the policy as the run was, and against its time."""
-    signer = intent.predicate.signer
+) -> _Held:
+    """Hold the announcement against the policy as the run was, and against the time of the first answer."""
+    signer, window = intent.predicate.signer, predicate.window
     place = check_inclusion(files, INTENT_PROOF, intent.data, "the announcement", findings)
-    evidence = Evidence(
-        where=INTENT,
-        proof=INTENT_PROOF,
-        kid=signer.kid,
-        x=named_key(signer, findings, INTENT),
-        signed_by=intent.signed_by,
-        now=of_run.now,
-        checkpoint=place.checkpoint if place else None,
-        registry=of_run.registry,
-        registry_version=signer.registry_version,
-    )
-    judged = _judge(policy, evidence, findings)
-    _check_same_signer(judged, signer, predicate.signer, findings)
-    check_before(predicate, intent.predicate, (place, ran), findings)
-    window = predicate.window
-    if judged.witnessed is None or (window is not None and judged.witnessed > window.start):
-        findings.add("UNTIMED", "no witness saw the announcement before the first answer", INTENT_PROOF)
-    return _Announcing(place, judged.witnessed)
-
-
-def _check_same_signer(judged: Judgement, announced: SignerRef, ran: SignerRef, findings: Findings) -> None:
-    """Where no key is pinned, the one thing that can be asked is that one key signed both."""
-    if judged.signer != "pinned" and announced.kid != ran.kid:
+    held = _hold(signer, intent.signed_by, (INTENT, INTENT_PROOF), place, reader, findings)
+    if held.judged.signer != "pinned" and signer.kid != predicate.signer.kid:
         findings.add("INTENT_MISMATCH", "the announcement is signed by another key than the run", INTENT)
+    check_before(predicate, intent.predicate, (place, ran.place), findings)
+    witnessed = held.judged.witnessed
+    if witnessed is None or (window is not None and witnessed > window.start):
+        findings.add("UNTIMED", "no witness saw the announcement before the first answer", INTENT_PROOF)
+    return held
 
 
-def _accepting(policy: Policy, of_run: Evidence, log: LogView | None, judged: Judgement) -> Accept:
+def _accepting(ran: _Held, announced: _Held | None, reader: Reader) -> Accept:
     """Return what tells whether another statement of the log is by the run's publisher.
 
-    That is the run's own key or, where the run was accepted by a registry, another key that the registry lists: of two
-    publishers whom one trusts, neither may void the other's runs.
+    That is the key of the run, that of an announcement which the policy accepts or, where the run was accepted by a
+    registry, another key that it lists: of two publishers whom one trusts, neither may void the other's runs.
     """
+    own = [ran.evidence]
+    if announced is not None and announced.judged.signer == "pinned" and not announced.judged.failures(strict=False):
+        own.append(announced.evidence)
 
     def accept(signer: SignerRef, signed_by: Callable[[bytes], bool]) -> bool:
-        if signer.kid == of_run.kid:
-            return of_run.x is not None and signed_by(of_run.x)
-        other = Evidence(
-            where=LOG,
-            proof=LOG,
-            kid=signer.kid,
-            x=None,
-            signed_by=signed_by,
-            now=of_run.now,
-            checkpoint=log.checkpoint if log else None,
-            registry=of_run.registry,
-        )
-        theirs = policy.judge(other)
-        return None not in (judged.key_status, theirs.key_status) and not theirs.failures(strict=False)
+        for evidence in own:
+            if signer.kid == evidence.kid:
+                return evidence.x is not None and signed_by(evidence.x)
+        return ran.judged.key_status is not None and _in_registry(signer.kid, signed_by, reader)
 
     return accept
+
+
+def _in_registry(kid: str, signed_by: Callable[[bytes], bool], reader: Reader) -> bool:
+    """Tell whether the registry lists a key that was good when the witnesses of the given log saw it."""
+    evidence = Evidence(
+        where=LOG,
+        proof=LOG,
+        kid=kid,
+        x=None,
+        signed_by=signed_by,
+        now=reader.now,
+        checkpoint=reader.log.checkpoint if reader.log else None,
+        registry=reader.registry,
+    )
+    judged = reader.policy.judge(evidence)
+    return judged.key_status is not None and not judged.failures(strict=False)
+
+
+def _announced(
+    predicate: RunPredicate, intent: SignedIntent | None, held: _Held | None, passes: Passes | None
+) -> Announced | None:
+    if predicate.intent is None:
+        return None
+    return Announced(
+        log=predicate.intent.log,
+        index=predicate.intent.index,
+        planned=len(intent.predicate.runs) if intent else None,
+        witnessed_at=held.judged.witnessed if held else None,
+        passes=passes,
+    )

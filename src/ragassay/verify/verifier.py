@@ -25,7 +25,7 @@ from ragassay.verify.contents import check_contents, named_digest
 from ragassay.verify.policy import Policy
 from ragassay.verify.report import Findings, Report
 from ragassay.verify.signature import SignedRun, read_envelope
-from ragassay.verify.standing import NOTHING, Standing, check_registry, check_standing
+from ragassay.verify.standing import NOTHING, Reader, Standing, check_registry, check_standing
 
 
 def verify(
@@ -56,12 +56,12 @@ def verify(
     else:
         findings.add("FILE_MISSING", f"{MANIFEST} is missing", MANIFEST)
     _check_names(files, run.statement if run else None, findings)
-    keys = check_registry(files, registry, findings)
+    reader = Reader(policy=policy, now=now, log=log, registry=check_registry(files, registry, findings))
     if run is None:
         findings.not_made("everything that the manifest claims", "the manifest cannot be read")
         return _report(None, NOTHING, now, findings)
     _check_kind(run.statement.predicate, findings)
-    standing = check_standing(run, files, policy, now, keys, log, findings)
+    standing = check_standing(run, files, reader, findings)
     rows = check_contents(run.statement, files, findings)
     if standing.intent is not None:
         check_plan(run.statement.predicate, standing.intent.predicate, rows, findings)

@@ -75,6 +75,13 @@ def test_of_two_trusted_publishers_neither_voids_the_other() -> None:
     assert check(bundle, both).ok(strict=True)
 
 
+def test_a_run_announced_by_another_trusted_key() -> None:
+    """Where both keys are pinned, run and announcement belong together, and so they do in the whole log."""
+    both = AllOf((AnyOf((PinnedKey(OURS.public), PinnedKey(OTHER.public))), LOG))
+    assert check(tell(Story(announcer=OTHER)), both).ok(strict=True)
+    assert check(tell(Story(announcer=OTHER), with_log=True), both).ok(strict=True)
+
+
 def test_another_key_of_the_registry_may_void() -> None:
     """A publisher whose first key is gone takes back a run with the next one."""
     bundle = tell(Story(after=void_run(OTHER)), with_log=True)
