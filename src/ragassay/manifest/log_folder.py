@@ -36,8 +36,10 @@ from ragassay.manifest.tiles import (
     WIDTH,
     LogView,
     bundle_path,
+    bundles_of,
     decode_bundle,
     encode_bundle,
+    hash_tiles_of,
     read_log,
     widths,
 )
@@ -102,6 +104,20 @@ class LogFolder:
         view = read_log(files)
         self._tree(signed.size).check(signed.root)
         return view
+
+    def published(self) -> dict[str, bytes]:
+        """Return the files that a server hands out for the published state, by path; raises as `view` does."""
+        signed = self.checkpoint()
+        found = {CHECKPOINT: signed.data}
+        if (vkey := read_file(self.path / VKEY, MAX_NOTE_BYTES)) is not None:
+            found[VKEY] = vkey
+        with _damage(self.path):
+            for path in (*bundles_of(signed.size), *hash_tiles_of(signed.size)):
+                data = read_file(self.path / path, MAX_BUNDLE_BYTES)
+                if data is None:
+                    raise VerifyError(f"{path} is missing", code="LOG_FORK")
+                found[path] = data
+        return found
 
     def find(self, entry: bytes) -> int | None:
         """Return the index of the entry with these bytes, None where the log has none."""

@@ -18,7 +18,7 @@ from ragassay.site.pairs import Family, comparisons, family_of, gap, pair
 from ragassay.site.record import SCHEMA, Board, BoardPlan, BoardRow, RefusedRun, Table
 from ragassay.site.sentence import summary
 from ragassay.site.window import RowRuns, row_runs
-from ragassay.site.words import all_identical, board_warnings, row_warnings, table_warnings
+from ragassay.site.words import all_identical, attested, board_warnings, row_warnings, table_warnings
 
 ORDER = ("ranked", "oracle", "control", "unranked", "not_run", "superseded")
 
@@ -48,6 +48,7 @@ def build_board(runs: Sequence[LoadedRun], *, plan: BoardPlan | None = None, now
             RefusedRun(id=run.id, codes=run.codes, reason=run.refused or "") for run in runs if run.document is None
         ),
         warnings=board_warnings(runs),
+        attested=attested(runs),
         control_waiver=plan.control_waiver if plan else None,
     )
 

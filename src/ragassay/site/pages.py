@@ -49,8 +49,8 @@ class TableView(msgspec.Struct, frozen=True, kw_only=True):
         return [by_row[row.key] for row in self.heat_rows]
 
 
-def site_files(board: Board, runs: Sequence[LoadedRun]) -> dict[str, bytes]:
-    """Return the site of a board and the runs that it was built from: path → bytes."""
+def site_files(board: Board, runs: Sequence[LoadedRun], log: Mapping[str, bytes] | None = None) -> dict[str, bytes]:
+    """Return the site of a board, the runs that it was built from, and the log's files: path → bytes."""
     documents = [run.document for run in runs if run.document is not None]
     of_runs = run_paths(documents)
     of_tables = [(table, table_paths(table)) for table in board.tables]
@@ -60,8 +60,9 @@ def site_files(board: Board, runs: Sequence[LoadedRun]) -> dict[str, bytes]:
         files[file.path] = canon.canonical(file.benchmark.item_set())
     views = [table_view(table, paths) for table, paths in of_tables]
     files["index.html"] = _page(
-        "board.html", board, "index.html", views=views, benchmarks=benchmarks, run_paths=of_runs
+        "board.html", board, "index.html", views=views, benchmarks=benchmarks, run_paths=of_runs, log=log
     )
+    files.update({f"log/{path}": data for path, data in (log or {}).items()})
     by_id = {d.predicate.run_id: d for d in documents}
     for table, paths in of_tables:
         files.update(_question_pages(board, table, paths, by_id, of_runs))

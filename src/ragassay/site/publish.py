@@ -14,7 +14,7 @@ from ragassay.site.file import encode_board, is_board
 from ragassay.site.loaded import LoadedRun
 from ragassay.site.pages import site_files
 from ragassay.site.record import Board, BoardPlan
-from ragassay.site.runs import load_runs
+from ragassay.site.runs import load_log, load_runs
 
 
 def publish_local(
@@ -27,15 +27,15 @@ def publish_local(
     when = int(time.time()) if now is None else now
     runs = load_runs(workspace, now=when)
     board = build_board(runs, plan=plan, now=when)
-    write_site(board, runs, site_folder)
+    write_site(board, runs, site_folder, load_log(workspace))
     return board
 
 
-def write_site(board: Board, runs: Sequence[LoadedRun], folder: Path) -> None:
+def write_site(board: Board, runs: Sequence[LoadedRun], folder: Path, log: Mapping[str, bytes] | None = None) -> None:
     """Write the site so that `folder` holds either the old one or the whole new one."""
     _check_ours(folder)
     try:
-        _swap(folder, site_files(board, runs))
+        _swap(folder, site_files(board, runs, log))
     except OSError as error:
         raise InputError(f"the site {folder} cannot be written ({error.strerror}); free it or give --site") from error
 

@@ -281,6 +281,8 @@ class Board(Record, frozen=True):
     refused: tuple[RefusedRun, ...]
     warnings: tuple[str, ...]
     control_waiver: str | None = None
+    attested: str | None = None
+    """How many runs were announced before their first answer and seen by witnesses, where any was."""
 
     @property
     def main(self) -> Table | None:

@@ -29,6 +29,15 @@ def load_runs(workspace: Path, *, now: int | None = None) -> list[LoadedRun]:
     return [observed(_load(folder, trust), workspace) for folder in _folders(workspace / "runs")]
 
 
+def load_log(workspace: Path) -> dict[str, bytes] | None:
+    """Return the files of the workspace's log as they are served, None where there is no sound one."""
+    log = LogFolder(workspace / "log")
+    try:
+        return log.published() if log.exists else None
+    except (InputError, VerifyError):
+        return None  # every run's checks say what is wrong with it
+
+
 class _Trust(msgspec.Struct, frozen=True):
     """What the runs of a workspace are checked against; `problems` are those of its own log."""
 

@@ -29,6 +29,7 @@ def render_text(board: Board, width: int = 100, *, whole: bool = True) -> str:
     for table in board.tables:
         lines += ["", *(_table(table, width) if table.main or whole else _named(table, width))]
     lines += _refused(board, width)
+    lines += _list("", [board.attested] if board.attested else [], width)
     lines += _list("", [f"! {warning}" for warning in board.warnings], width)
     if board.control_waiver:
         lines += wrapped(f"! no control row, waived: {board.control_waiver}", width)

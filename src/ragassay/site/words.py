@@ -227,6 +227,18 @@ def _windows(rows: Sequence[RowRuns]) -> list[str]:
     return []
 
 
+UNATTESTED = frozenset({"SIGNER_UNPINNED", "NO_INTENT", "UNTIMED", "UNWITNESSED"})
+
+
+def attested(runs: Sequence[LoadedRun]) -> str | None:
+    """Return how many drawn runs were announced and witnessed as the workspace's policy asks, None where none was."""
+    drawn = [run for run in runs if run.document is not None]
+    count = sum(not UNATTESTED & {check.code for check in run.checks} for run in drawn)
+    return (
+        f"announced before the first answer, and witnessed: {count} of {plural(len(drawn), 'run')}" if count else None
+    )
+
+
 def board_warnings(runs: Sequence[LoadedRun]) -> tuple[str, ...]:
     """Return one sentence per warning of the verifier, over all runs that are drawn, and one on those that are not."""
     drawn = [run for run in runs if run.document is not None]
