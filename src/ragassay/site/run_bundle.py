@@ -21,9 +21,10 @@ class RunBundle(msgspec.Struct, frozen=True, kw_only=True):
     text: str | None
 
     @property
-    def megabytes(self) -> str:
-        """The size in units of 2^20 bytes, one decimal."""
-        return f"{len(self.data or b'') / (1 << 20):.1f}"
+    def size(self) -> str:
+        """The size of the bundle in words."""
+        count = len(self.data or b"")
+        return f"{count / (1 << 20):.1f} MiB" if count >= 1 << 20 else f"{-(-count >> 10)} KiB"
 
 
 def run_bundle(files: Mapping[str, bytes]) -> RunBundle:
