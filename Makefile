@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: install local-model demo test test-slow lint bench oracles docs lock clean
+.PHONY: install local-model demo test test-slow lint bench oracles bare docs lock clean
 
 install: $(STAMP)
 
@@ -74,13 +74,24 @@ endif
 	  npm ci --silent --no-audit --no-fund --ignore-scripts && node check.js ../vectors; \
 	else echo "SKIPPED: @sigstore/verify needs Node 20 or later with npm, and there is none"; fi
 
-# Needs pip-tools; writes no registry address into the locks.
+# The base install alone has to be enough to verify.
+BARE := .bare
+bare: install
+	rm -rf $(BARE) && $(PYTHON) -m venv --without-pip $(BARE)
+	$(PYTHON) -m pip --python $(BARE)/bin/python install --quiet --require-hashes -r requirements/base.txt
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir $(BARE)/wheel .
+	$(PYTHON) -m pip --python $(BARE)/bin/python install --quiet --no-deps $(BARE)/wheel/*.whl
+	$(BARE)/bin/python tests/bare/check.py
+
+# Needs pip-tools; writes no registry address into the locks. (requirements/oracles-log.txt is the same for `aics-tlog`,
+# made by a pip-tools under Python 3.12.)
 LOCK := pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
   --no-emit-options --strip-extras --allow-unsafe
 lock:
+	$(LOCK) --output-file requirements/base.txt pyproject.toml
 	$(LOCK) --extra run --extra dev --output-file requirements/dev.txt pyproject.toml
 	printf 'pynacl\nsecuresystemslib[crypto,pynacl]\n' | $(LOCK) --output-file requirements/oracles.txt -
 	echo 'xllamacpp>=0.2' | $(LOCK) --output-file requirements/llamacpp.txt -
 
 clean:
-	rm -rf $(VENV) $(ORACLES) site .ragassay
+	rm -rf $(VENV) $(ORACLES) $(BARE) site .ragassay
