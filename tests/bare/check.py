@@ -1,4 +1,4 @@
-"""Verify in an environment that holds the base install and nothing else: `python tests/bare/check.py`, by `make bare`."""
+"""Verify in an environment that holds the base install and nothing else: `python tests/bare/check.py`."""
 
 from __future__ import annotations
 
