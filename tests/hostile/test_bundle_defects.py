@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from ragassay.testing.bundle_defects import defects, pack, parts_of, streamed
 
 from ragassay.manifest.bundle import MAX_BUNDLE_BYTES, read_bundle
+from ragassay.testing.bundle_defects import defects, pack, parts_of, streamed
 from ragassay.testing.signed_run import signed_run
 
 RUN = signed_run()

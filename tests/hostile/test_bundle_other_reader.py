@@ -7,12 +7,12 @@ import zipfile
 from dataclasses import replace
 from typing import Any
 
-from ragassay.testing.bundle_defects import Part, pack, streamed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragassay.manifest.bundle import read_bundle
 from ragassay.manifest.files import BESIDE, MAX_BYTES
+from ragassay.testing.bundle_defects import Part, pack, streamed
 
 KNOWN = {*MAX_BYTES, *BESIDE}
 NAMES = (b"config.json", b"outputs.jsonl", b"run.dsse.json", b"x")

@@ -156,8 +156,8 @@ def why_not_eligible(document: RunDocument, current: Mapping[str, str]) -> str |
         return "subset, not eligible"
     if current.get(p.benchmark.id) != p.benchmark.digest.sha256:
         return "another version of the question set than the current one"
-    if counts.retrieval_failed:
-        return f"{counts.retrieval_failed} of {counts.asked} retrievals failed: ask them again"
+    if failed := sum(row.retrieval == "failed" for row in document.outputs):
+        return f"{failed} of {counts.asked} retrievals failed: ask them again"
     if p.score is None:
         return f"none of {counts.asked} questions has a score"
     if counts.missing > missing_allowed(counts.asked):

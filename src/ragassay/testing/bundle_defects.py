@@ -94,7 +94,7 @@ def defects(files: Mapping[str, bytes]) -> dict[str, tuple[bytes, set[str]]]:
         "BUNDLE_NAME": _bad_names(files),
         "BUNDLE_DUPLICATE": _duplicates(files),
         "BUNDLE_LINK": _links(files),
-        "BUNDLE_TOO_LARGE": _too_large(files),
+        "BUNDLE_TOO_LARGE": _too_large(),
         "BUNDLE_DAMAGED": _bad_ends(files) | _bad_members(files) | _bad_contents(files) | _ways_of_being_else(files),
     }
     return {f"{code}-{name}": (data, {code}) for code, group in groups.items() for name, data in group.items()}
@@ -155,7 +155,7 @@ def _links(files: Mapping[str, bytes]) -> dict[str, bytes]:
     return bad
 
 
-def _too_large(files: Mapping[str, bytes]) -> dict[str, bytes]:
+def _too_large() -> dict[str, bytes]:
     zeros = bytes(MAX_BYTES[CONFIG] + 1)
     return {
         "too-many-members": pack([Part(name=b"%d" % i, method=0) for i in range(MAX_MEMBERS + 1)]),
