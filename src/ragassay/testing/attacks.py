@@ -22,9 +22,11 @@ from ragassay.manifest.statement import RUN_KIND, CorpusRef, Digest, DigestOf, I
 from ragassay.testing.bundles import Case, PolicyKind, key_record, registry_of, rotated_registry, told, with_registry
 from ragassay.testing.lies import SIGNED_LIES
 from ragassay.testing.logged_run import (
+    NOW,
     OTHER,
     OURS,
     SEEN_AT,
+    WITNESS_SIGNER,
     Bundle,
     MemoryLog,
     Story,
@@ -273,6 +275,11 @@ _LOGS: dict[str, Case] = {
     "logged elsewhere": _logged(Story(origin="example.net/log"), "UNWITNESSED", ok=True),
     "seen by a stranger": _logged(Story(witness=OTHER), "UNWITNESSED", "UNTIMED", ok=True),
     "seen by nobody": _logged(_UNSEEN, "UNWITNESSED", "UNTIMED", ok=True),
+    "seen at a time to come": _logged(Story(seen_at=NOW + 301), "UNWITNESSED", "UNTIMED", ok=True),
+    "seen by its own signer": _case(
+        with_registry(Story(signer=WITNESS_SIGNER), registry_of(key_record(WITNESS_SIGNER))),
+        _ROOT, "UNWITNESSED", "UNTIMED", ok=True,
+    ),
     "proof of the run taken out": _case(tampered(take_out(RUN_PROOF)), _LOGGED, "UNWITNESSED", "UNTIMED", ok=True),
     "proof of the announcement taken out": _case(
         tampered(take_out(INTENT_PROOF)), _LOGGED, "UNWITNESSED", "UNTIMED", ok=True,

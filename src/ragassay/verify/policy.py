@@ -22,6 +22,9 @@ from ragassay.verify.report import Finding, finding
 SignerKnown: TypeAlias = Literal["unchecked", "named", "pinned"]
 """Whether the signature was held against no key, against the one that the statement names, or a trusted one."""
 
+SLACK_S = 300
+"""Seconds by which the clocks of signer, witness and reader may differ."""
+
 _STRENGTH: tuple[SignerKnown, ...] = ("unchecked", "named", "pinned")
 
 
@@ -178,6 +181,7 @@ def _of_key(record: KeyRecord, evidence: Evidence) -> list[Finding]:
 class TrustedLog(msgspec.Struct, frozen=True):
     """Asks for inclusion in one log, under a checkpoint that at least `quorum` of `witnesses` cosigned.
 
+    The signer of a statement is no witness of it, and a time to come none at which anyone saw it.
     Without any witness (quorum 0) a forged inclusion is refused, and UNWITNESSED stands on every statement. A quorum
     that cannot be met, or of none where there are witnesses, is refused with `ValueError`.
     """
@@ -211,7 +215,8 @@ class TrustedLog(msgspec.Struct, frozen=True):
             return _against("LOG_INCLUSION", "the checkpoint is not signed by the trusted log", evidence)
         if not self.witnesses:
             return _against("UNWITNESSED", "the trusted log holds it, and no witness is trusted", evidence)
-        times = sorted(checkpoint.witnessed(self.witnesses).values())
+        others = [witness for witness in self.witnesses if witness.x != evidence.x]
+        times = sorted(time for time in checkpoint.witnessed(others).values() if time <= evidence.now + SLACK_S)
         if len(times) < self.quorum:
             message = f"{len(times)} of the trusted witnesses saw it; {self.quorum} are asked for"
             return _against("UNWITNESSED", message, evidence)

@@ -15,13 +15,10 @@ from ragassay.manifest.tiles import LogView
 from ragassay.verify.announcement import check_before, read_announcement
 from ragassay.verify.audit import Accept
 from ragassay.verify.inclusion import Place, check_inclusion
-from ragassay.verify.policy import Evidence, Judgement, Policy, Unpinned
+from ragassay.verify.policy import SLACK_S, Evidence, Judgement, Policy, Unpinned
 from ragassay.verify.report import Announced, Findings, Passes, finding
 from ragassay.verify.signature import SignedRun, named_key
 from ragassay.verify.whole_log import LOG, check_log
-
-SLACK_S = 300
-"""Seconds by which the clocks of signer, witness and reader may differ."""
 
 
 class Reader(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,6 +10,8 @@
   const { isWeak, decodeX } = ragassay.keys;
   const STRENGTH = ["unchecked", "named", "pinned"];
   const REGISTRY = "ragassay-keys.json";
+  /** Seconds by which the clocks of signer, witness and reader may differ. */
+  const SLACK_S = 300;
 
   function judgement(given) {
     return { findings: [], signer: "unchecked", witnessed: null, keyStatus: null, ...given };
@@ -111,9 +113,12 @@
     if (new Set(witnesses.map(({ x }) => ragassay.bytes.hex(x))).size !== witnesses.length) {
       throw new RangeError("a witness stands twice, and each counts once");
     }
+    if (witnesses.some(({ x }) => ragassay.bytes.equal(x, log.x))) {
+      throw new RangeError("the log is not its own witness: their keys must differ");
+    }
     return {
       logs: [log],
-      async judge({ proof, checkpoint }) {
+      async judge({ proof, checkpoint, x, now }) {
         const against = (code, message) => judgement({ findings: [finding(code, message, proof)] });
         if (checkpoint === null) return against("UNWITNESSED", "nothing shows that the trusted log holds this");
         if (checkpoint.origin !== log.name) {
@@ -125,8 +130,10 @@
         if (witnesses.length === 0) {
           return against("UNWITNESSED", "the trusted log holds it, and no witness is trusted");
         }
-        const seen = await checkpoint.witnessed(witnesses);
-        const times = [...seen.values()].sort((one, other) => one - other);
+        // Nobody is the witness of what they signed themselves, and nobody saw anything at a time to come.
+        const others = witnesses.filter((witness) => x === null || !ragassay.bytes.equal(witness.x, x));
+        const seen = [...(await checkpoint.witnessed(others)).values()].filter((time) => time <= now + SLACK_S);
+        const times = seen.sort((one, other) => one - other);
         if (times.length < quorum) {
           return against("UNWITNESSED", `${times.length} of the trusted witnesses saw it; ${quorum} are asked for`);
         }
@@ -179,5 +186,5 @@
     return findings.filter((one) => severity(one.code, strict) === "fail").length;
   }
 
-  ragassay.policy = { unpinned, pinnedKey, pinnedRoot, trustedLog, allOf, anyOf, failures };
+  ragassay.policy = { SLACK_S, unpinned, pinnedKey, pinnedRoot, trustedLog, allOf, anyOf, failures };
 })();

@@ -4,7 +4,7 @@
 
   const { VerifyError } = ragassay.errors;
   const { finding } = ragassay.report;
-  const { unpinned, failures } = ragassay.policy;
+  const { SLACK_S, unpinned, failures } = ragassay.policy;
   const { namedKey } = ragassay.signature;
   const { checkInclusion } = ragassay.inclusion;
   const { readAnnouncement, checkBefore } = ragassay.announcement;
@@ -13,7 +13,6 @@
   const INTENT = "intent.dsse.json";
   const INTENT_PROOF = "intent.tlog-proof";
   const REGISTRY = "ragassay-keys.json";
-  const SLACK_S = 300;
 
   /** Return the registry that was given, else the one beside the run; either must be one, whoever is trusted. */
   async function checkRegistry(files, given, findings) {
@@ -41,7 +40,7 @@
     const intent = await readAnnouncement(predicate, files, findings);
     const announcing = intent && (await checkIntent(intent, predicate, files, place, policy, evidence, findings));
     const places = [place, announcing ? announcing.place : null];
-    const accept = accepting(policy, evidence, log, judged);
+    const accept = accepting(policy, [evidence, ...(announcing ? announcing.accepted : [])], log, judged);
     const passes = await ragassay.wholeLog.checkLog(run, places, { policy, accept, log, findings });
     const announced = predicate.intent && {
       log: predicate.intent.log,
@@ -128,23 +127,27 @@
     if (judged.witnessed === null || (window !== null && judged.witnessed > window.start)) {
       findings.add("UNTIMED", "no witness saw the announcement before the first answer", INTENT_PROOF);
     }
-    return { place, witnessed: judged.witnessed };
+    const accepted = judged.signer === "pinned" && failures(judged, false) === 0 ? [evidence] : [];
+    return { place, witnessed: judged.witnessed, accepted };
   }
 
   /**
    * Return what tells whether another statement of the log is by the run's publisher.
    *
-   * That is the run's own key or, where the run was accepted by a registry, another key that the registry lists: of two
-   * publishers whom one trusts, neither may void the other's runs.
+   * That is the key of the run, that of an announcement which the policy accepts (`own` is the evidence of both) or,
+   * where the run was accepted by a registry, another key that it lists: of two publishers whom one trusts, neither may
+   * void the other's runs.
    */
-  function accepting(policy, ofRun, log, judged) {
+  function accepting(policy, own, log, judged) {
     return async (signer, signedBy) => {
-      if (signer.kid === ofRun.kid) return ofRun.x !== null && signedBy(ofRun.x);
-      const { now, registry } = ofRun;
+      const known = own.find((one) => one.kid === signer.kid);
+      if (known !== undefined) return known.x !== null && signedBy(known.x);
+      if (judged.keyStatus === null) return false;
+      const { now, registry } = own[0];
       const checkpoint = log ? log.checkpoint : null;
       const other = { where: "log", proof: "log", kid: signer.kid, x: null, signedBy, now, checkpoint, registry };
       const theirs = await policy.judge({ ...other, registryVersion: null, witnessed: null });
-      return judged.keyStatus !== null && theirs.keyStatus !== null && failures(theirs, false) === 0;
+      return theirs.keyStatus !== null && failures(theirs, false) === 0;
     };
   }
 
