@@ -166,6 +166,7 @@ def test_a_renamed_row_leaves_its_open_pass_named(lab: Lab, monkeypatch: pytest.
 def test_passes_begun_in_one_second_are_told_apart(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """A kill while a second set is planned, in the second in which the first was, loses none of the second set."""
     monkeypatch.setattr("ragassay.run.plan.time.time", lambda: 1_800_000_000.0)
+    monkeypatch.setattr("ragassay.run.passes.time.time_ns", lambda: 1_800_000_000 * 10**9)
     lab.write(head="passes = 3")
     lab.run()
     real = plan.store

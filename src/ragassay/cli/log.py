@@ -132,7 +132,7 @@ def void(run_id: str, reason: str, workspace: Path) -> None:
     from ragassay.run.workspace import Workspace
 
     space = Workspace(workspace)
-    if not LogFolder(space.log).exists:
+    if not LogFolder(space.log).exists and not space.log_seen.exists():
         raise InputError(f"there is no log in {space.log}; what was never announced needs no voiding")
     done = void_pass(space, run_id, reason, run_signer(space.keys), log_signer(space.keys))
     what = "the signed run" if done.signed else "the unfinished pass"

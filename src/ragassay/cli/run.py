@@ -18,9 +18,10 @@ import click
 from ragassay.cli.board import Places, build_and_write, print_board
 from ragassay.cli.models import weights_cache
 from ragassay.cli.passphrase import log_signer, run_signer
-from ragassay.errors import InputError, legible
-from ragassay.manifest.files import REGISTRY
-from ragassay.manifest.registry_file import load_registry
+from ragassay.errors import InputError, VerifyError, legible
+from ragassay.manifest.files import BESIDE, REGISTRY
+from ragassay.manifest.log_disk import read_file
+from ragassay.manifest.registry import decode_registry
 from ragassay.records import Secret, to_json
 from ragassay.run.board_file import BoardFile, load_board
 from ragassay.run.board_run import Ended, Options, Prepared, build_rows, plan_passes, prepare, run_passes
@@ -118,6 +119,7 @@ def planned(board: BoardFile, space: Workspace, options: Options) -> Iterator[Pl
             for name, note in held_passes(space).items():
                 click.echo(f"given up: {one_line(name)}: {note}", err=True)
         plans = plan_passes(built, prepared.benchmark, space, registrar, options)
+        status.notes += registrar.signed_by_others(plans)
         status.notes += orphans(space, {row.name for row in board.rows})
         yield Planned(prepared, built, plans, registrar, status)
 
@@ -231,12 +233,19 @@ def read_keys(board: BoardFile) -> Keys:
 
 
 def read_registry(board: BoardFile) -> bytes | None:
-    """Return the key registry that stands beside the board file, or None where there is none."""
+    """Return the key registry beside the board file, None where there is none; raises `InputError` for any other."""
     path = board.path.parent / REGISTRY
-    if not path.exists():
-        return None
-    load_registry(path)  # one that cannot be read is told before anything is asked
-    return path.read_bytes()
+    data = read_file(path, BESIDE[REGISTRY])
+    if data is None and path.is_symlink():
+        raise InputError(f"{path} is a link to nothing; restore the key registry, or remove the link")
+    try:
+        if data is not None:
+            decode_registry(data)
+    except VerifyError as error:
+        raise InputError(
+            f"{path} is no key registry: {error}; restore it, or move it away to sign without one"
+        ) from error
+    return data
 
 
 def _refuse_examples(board: BoardFile) -> None:

@@ -143,6 +143,8 @@ def _sync(folder: Path) -> None:
 
 def read_private(path: Path) -> bytes:
     """Return the bytes of a private key file; raises `InputError` where others could read or write it too."""
+    if path.exists() and not path.is_file():
+        raise InputError(f"the key {path} is no plain file; restore it, or make another key with `ragassay keys init`")
     try:
         with path.open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode

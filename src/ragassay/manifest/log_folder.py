@@ -17,6 +17,7 @@ from pathlib import Path
 from ragassay.errors import InputError, VerifyError
 from ragassay.manifest.checkpoint import Checkpoint, SignedCheckpoint, parse_checkpoint, sign_checkpoint
 from ragassay.manifest.log_disk import locked, read_file, write_files, writing
+from ragassay.manifest.log_seen import SeenLog
 from ragassay.manifest.note import (
     MAX_NOTE_BYTES,
     NoteKey,
@@ -52,6 +53,10 @@ WITNESSED = "witnessed"
 ORIGIN = "ragassay.dev/log"
 MAX_BUNDLE_BYTES = WIDTH * (MAX_ENTRY_BYTES + 2)
 
+_RESTORE = (
+    "Restore the newest copy of the folder: what is appended to this one would fork the log. Where no copy is left, go "
+    "on in a new workspace with a new log key"
+)
 _WITNESSED_NAME = re.compile(r"(0|[1-9][0-9]{0,15})\.checkpoint")
 
 
@@ -61,11 +66,16 @@ def default_origin(signer: Signer) -> str:
 
 
 class LogFolder:
-    """The log in the folder `path`; `origin` is chosen when its first entry is appended, and stays."""
+    """The log in the folder `path`; `origin` is chosen when its first entry is appended, and stays.
 
-    def __init__(self, path: Path, origin: str | None = None) -> None:
+    `seen` is a file outside of the folder that remembers the last state which was signed: a folder that was deleted or
+    put back to an older copy is then not appended to.
+    """
+
+    def __init__(self, path: Path, origin: str | None = None, seen: Path | None = None) -> None:
         self.path = path
         self._origin = origin
+        self._seen = SeenLog(seen)
         self._known: tuple[tuple[int, bytes], dict[bytes, int]] = ((0, EMPTY_ROOT), {})
 
     @property
@@ -104,6 +114,19 @@ class LogFolder:
         view = read_log(files)
         self._tree(signed.size).check(signed.root)
         return view
+
+    def check_seen(self) -> None:
+        """Raise `VerifyError` LOG_FORK where the folder is not the one that was last appended to here, or later."""
+        remembered = self._seen.state()
+        if remembered is None:
+            return
+        size = self.checkpoint().size if self.exists else 0
+        if size < remembered.size or self._tree(size).subtree(0, remembered.size) != remembered.root:
+            raise VerifyError(
+                f"{self.path} was deleted, put back to an old state or rewritten: it has {size} entries, and "
+                f"{self._seen.path} remembers {remembered.size}",
+                code="LOG_FORK",
+            )
 
     def published(self) -> dict[str, bytes]:
         """Return the files that a server hands out for the published state, by path; raises as `view` does."""
@@ -237,6 +260,7 @@ class LogFolder:
                 )
         last = max(published, signed, key=lambda one: one.size)
         self._check(last, published, signed)
+        self._seen.remember(last)
         if not (self.path / VKEY).exists():
             write_files(self.path, {VKEY: f"{key.vkey()}\n".encode()})
         if last.size > published.size:
@@ -244,6 +268,11 @@ class LogFolder:
         return last
 
     def _begin(self, key: NoteKey, signer: Signer) -> None:
+        remembered = self._seen.state()
+        if remembered is not None:
+            raise InputError(
+                f"the log {self.path} is gone: {self._seen.path} remembers {remembered.size} entries. {_RESTORE}"
+            )
         if any((self.path / name).exists() for name in ("tile", SIGNED, WITNESSED)):
             raise InputError(
                 f"the log {self.path} has lost its checkpoint; restore the folder from a copy. A log that begins anew "
@@ -253,6 +282,12 @@ class LogFolder:
 
     def _check(self, last: SignedCheckpoint, *others: SignedCheckpoint) -> None:
         """Raise where the tiles are not those of what was signed, or a witness saw a later state."""
+        remembered = self._seen.state()
+        if remembered is not None and remembered.size > last.size:
+            raise InputError(
+                f"the log {self.path} was put back to an old state: it has {last.size} entries, and {self._seen.path} "
+                f"remembers {remembered.size}. {_RESTORE}"
+            )
         seen = [self._witnessed_at(size) for size in self._sizes()[-1:]]
         if seen and seen[0].size > last.size:
             raise InputError(
@@ -260,7 +295,7 @@ class LogFolder:
                 f"{seen[0].size}. Restore the newer folder; appending to this one would fork the log"
             )
         tree = self._tree(last.size)
-        for one in (last, *others, *seen):
+        for one in (last, *others, *seen, *([remembered] if remembered else [])):
             if tree.subtree(0, one.size) != one.root:
                 raise VerifyError(f"its tiles are not those of the checkpoint of size {one.size}", code="LOG_FORK")
 
@@ -274,6 +309,7 @@ class LogFolder:
         write_files(self.path, {**bundles, **tiles})
         write_files(self.path, {SIGNED: data})
         write_files(self.path, {CHECKPOINT: data})
+        self._seen.remember(parse_checkpoint(data))
         known = self._known[1] | {leaf: index for index, leaf in enumerate(new, signed.size)}
         self._known = (state, known)
         self._drop_partial(path for path in (*bundles, *tiles) if ".p/" not in path)

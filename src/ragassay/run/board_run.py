@@ -25,7 +25,7 @@ from ragassay.run.journal import GroupWriter, Journal
 from ragassay.run.limits import Budget, Endpoint
 from ragassay.run.passes import STACK_TIMEOUT_S, Fixed, PassRun, Row, traverse
 from ragassay.run.plan import PassPlan, planned, row_config
-from ragassay.run.registration import Registrar
+from ragassay.run.registration import Announcement, Registrar, refuse_given_up
 from ragassay.run.search_threads import SearchThreads
 from ragassay.run.state import outcomes_of, refusals, replay
 from ragassay.run.status import RowStatus, RunStatus
@@ -186,6 +186,7 @@ def plan_passes(
         benchmark,
         subset=options.subset is not None,
         new=options.new,
+        announced=lambda plan: registrar.intent_of(plan.row, plan.run_id) is not None,
         before_given_up=registrar.void,
     )
     registrar.announce(plans, benchmark)
@@ -221,6 +222,7 @@ async def run_passes(
         for plan in plans:
             journal = Journal(workspace.pass_folder(plan.row, plan.run_id) / "journal.jsonl", writer)
             stack.callback(journal.close)
+            refuse_given_up(workspace, plan)
             states = replay(journal.entries())
             passes.append(PassRun(by_name[plan.row], plan.k, plan.run_id, fixed, journal, states))
             _note_resumed(status, plan, journal, passes[-1], len(prepared.benchmark.questions))
@@ -293,9 +295,9 @@ def _seal(
     for outcome in outcomes:
         if outcome.score is None:
             missing[outcome.status] = missing.get(outcome.status, 0) + 1
-    held = None if options.seal else _why_held(run, outcomes)
+    announced = registrar.announcement_of(plan)
+    held = _why_backdated(plan, announced, outcomes) or (None if options.seal else _why_held(run, outcomes))
     if held is None:
-        announced = registrar.announcement_of(plan)
         files = build_run(
             run_id=plan.run_id,
             pass_k=plan.k,
@@ -314,6 +316,17 @@ def _seal(
         write_folder(workspace.runs / plan.run_id, files)
         registrar.enter(plan)
     return Ended(row=plan.row, k=plan.k, run_id=plan.run_id, held=held, missing=missing)
+
+
+def _why_backdated(plan: PassPlan, announced: Announcement | None, outcomes: Sequence[Outcome]) -> str | None:
+    """Return why a pass is not signed whose answers the clock dates before its announcement: nobody would count it."""
+    first = min((one.answered_at for one in outcomes if one.answered_at is not None), default=None)
+    if announced is None or first is None or first >= announced.created:
+        return None
+    return (
+        f"its first answer is dated {announced.created - first} s before its announcement, so the clock was set back; "
+        f"set it right, and give the pass up with `ragassay log void {plan.run_id} --reason …`"
+    )
 
 
 def _why_held(run: PassRun, outcomes: Sequence[Outcome]) -> str | None:

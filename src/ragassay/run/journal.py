@@ -7,6 +7,7 @@ system's, so a dead process holds none.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import threading
@@ -179,6 +180,16 @@ class GroupWriter:
             self._stop = True
             self._condition.notify_all()
         self._thread.join()
+
+
+@contextlib.contextmanager
+def claimed(path: Path) -> Iterator[None]:
+    """Hold the pass of a journal until the block ends; raises `InputError` where another process writes it."""
+    file = _locked(path)
+    try:
+        yield
+    finally:
+        os.close(file)
 
 
 def _locked(path: Path) -> int:

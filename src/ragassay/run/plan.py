@@ -6,6 +6,8 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,9 +17,11 @@ from ragassay.errors import InputError
 from ragassay.records import JSON, Benchmark, Circumstance, Config, Corpus, Measure, Record, to_json
 from ragassay.run.board_file import BoardFile, ModelTable, RowTable
 from ragassay.run.build import described
+from ragassay.run.journal import claimed
 from ragassay.run.workspace import Workspace, locked, slug, write_bytes
 from ragassay.seams import Judge, Model, Retriever
 
+VOID = "void.dsse.json"
 NEW_INSTEAD = "new passes were begun instead"
 
 
@@ -124,7 +128,7 @@ def all_passes(workspace: Workspace, *, given_up: bool = False) -> Iterator[Pass
     """Yield every pass that was begun and not given up, signed or not, oldest first; `given_up` adds those too."""
     found = []
     for path in sorted(workspace.passes.glob("*/*/plan.json")):
-        if not given_up and (path.parent / "given-up.json").exists():
+        if not given_up and is_given_up(workspace, path.parent):
             continue
         try:
             plan = msgspec.json.decode(path.read_bytes(), type=PassPlan)
@@ -134,6 +138,13 @@ def all_passes(workspace: Workspace, *, given_up: bool = False) -> Iterator[Pass
             raise InputError(f"{path} is the plan of another folder; move this folder away to go on")
         found.append(plan)
     yield from sorted(found, key=lambda plan: (plan.created, plan.row, plan.k))
+
+
+def is_given_up(workspace: Workspace, folder: Path) -> bool:
+    """Tell whether the pass in a folder is not to be continued: it was given up, or voided before it was signed."""
+    if (folder / "given-up.json").exists():
+        return True
+    return (folder / VOID).exists() and not (workspace.runs / folder.name).exists()
 
 
 def is_signed(workspace: Workspace, plan: PassPlan) -> bool:
@@ -163,15 +174,18 @@ def planned(
     *,
     subset: bool,
     new: bool,
+    announced: Callable[[PassPlan], bool],
     before_given_up: Callable[[PassPlan, str], None],
 ) -> list[PassPlan]:
     """Return the passes to run, stored: those begun earlier, and new ones for rows that have none of this measure.
 
-    A row whose passes were not all stored when an earlier run was killed gets the missing ones. Raises `InputError`
-    where a begun pass measures something else, naming the fields. Two processes plan one after the other. With `new`
-    begun passes are given up, and `before_given_up` is told of each with the reason.
+    A row whose passes were not all stored when an earlier run was killed gets the missing ones, unless they are
+    `announced`: no pass is added to a plan that others can read. Raises `InputError` where a begun pass measures
+    something else, naming the fields. Two processes plan one after the other. With `new` begun passes are given up, and
+    `before_given_up` is told of each with the reason; `InputError` where another process is at one of them.
     """
     with locked(workspace.passes / ".lock"):
+        stored = list(all_passes(workspace, given_up=True))
         known = [plan for plan in all_passes(workspace) if plan.row in configs]
         begun = [
             plan
@@ -180,15 +194,13 @@ def planned(
             and _same_kind(plan.config.measure.benchmark["id"], benchmark.name, subset)
         ]
         # Later than every pass there is: passes begun together are told from others by this second alone.
-        created = max([int(time.time()), *(plan.created + 1 for plan in known)])
+        created = max([int(time.time()), *(plan.created + 1 for plan in stored if plan.row in configs)])
         if new:
-            for plan in begun:
-                before_given_up(plan, NEW_INSTEAD)
-                give_up(workspace, plan, NEW_INSTEAD)
+            _give_up_all(workspace, begun, before_given_up)
             known, begun = [], []
         check_resumable(begun, configs)
         same = [plan for plan in known if plan.fingerprint == fingerprint(configs[plan.row])] if begun else []
-        fresh = _lost(list(all_passes(workspace, given_up=True)), begun, benchmark)
+        fresh = _lost(stored, [plan for plan in begun if not announced(plan)], benchmark)
         covered = {plan.row for plan in same}
         for row in sorted(configs.keys() - covered):
             fresh += new_passes(configs[row], benchmark, created=created)
@@ -222,6 +234,18 @@ def give_up(workspace: Workspace, plan: PassPlan, reason: str) -> None:
     """Mark a begun pass as never to be continued; its journal stays."""
     folder = workspace.pass_folder(plan.row, plan.run_id)
     write_bytes(folder / "given-up.json", canon.canonical({"at": int(time.time()), "reason": reason}))
+
+
+def _give_up_all(
+    workspace: Workspace, plans: Sequence[PassPlan], before_given_up: Callable[[PassPlan, str], None]
+) -> None:
+    """Give up all of these passes, or none where another process is at one of them."""
+    with ExitStack() as claims:
+        for plan in plans:
+            claims.enter_context(claimed(workspace.pass_folder(plan.row, plan.run_id) / "journal.jsonl"))
+        for plan in plans:
+            before_given_up(plan, NEW_INSTEAD)
+            give_up(workspace, plan, NEW_INSTEAD)
 
 
 def check_resumable(plans: Sequence[PassPlan], configs: Mapping[str, Config]) -> None:

@@ -7,6 +7,7 @@ import time
 import msgspec
 
 from ragassay import canon
+from ragassay.canon import NotCanonical
 from ragassay.errors import InputError
 from ragassay.manifest import Signer
 from ragassay.manifest.announce import MAX_REASON, sign_void
@@ -14,9 +15,10 @@ from ragassay.manifest.decode import decode_statement
 from ragassay.manifest.dsse import decode_base64, decode_envelope
 from ragassay.manifest.files import MANIFEST
 from ragassay.manifest.statement import Digest, PassRef, VoidPredicate
-from ragassay.run.plan import PassPlan, all_passes, give_up
-from ragassay.run.registration import VOID, Registrar
-from ragassay.run.workspace import Workspace, write_bytes
+from ragassay.run.journal import claimed
+from ragassay.run.plan import VOID, PassPlan, all_passes, give_up
+from ragassay.run.registration import Registrar
+from ragassay.run.workspace import Workspace, locked, write_bytes
 
 
 class Voided(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,33 +33,69 @@ class Voided(msgspec.Struct, frozen=True, kw_only=True):
 def void_pass(workspace: Workspace, run_id: str, reason: str, signer: Signer, log_signer: Signer) -> Voided:
     """Log one voiding for the pass with this run id, and give an unfinished pass up.
 
-    Raises `InputError` for a run id that is not of this workspace, a pass that was never announced, one that is void
-    already, and a reason that is empty or over 2,000 characters.
+    A pass that was announced and whose folder is gone is voided too. Raises `InputError` for a run id that is not of
+    this workspace, a pass that was never announced, one that is void already, one that another process is writing, and
+    a reason that is empty, over 2,000 characters or no text.
     """
+    _check_reason(reason)
+    registrar = Registrar(workspace, signer, log_signer)
+    with locked(workspace.passes / ".lock"):
+        plan = next((plan for plan in all_passes(workspace, given_up=True) if plan.run_id == run_id), None)
+        if plan is None:
+            return _void_lost(workspace, run_id, reason, registrar)
+        signed = (workspace.runs / run_id / MANIFEST).exists()
+        if (workspace.pass_folder(plan.row, run_id) / VOID).exists():
+            _complete(workspace, plan, registrar, signed=signed)
+        elif signed:
+            _void_signed(workspace, plan, reason, registrar)
+        else:
+            _void_planned(workspace, plan, reason, registrar)
+    return Voided(row=plan.row, k=plan.k, of=plan.of, signed=signed)
+
+
+def _check_reason(reason: str) -> None:
     if not reason.strip() or len(reason) > MAX_REASON:
         raise InputError(f"a voiding gives a reason of 1 to {MAX_REASON} characters")
-    registrar = Registrar(workspace, signer, log_signer)
-    manifest = workspace.runs / run_id / MANIFEST
-    plan = next((plan for plan in all_passes(workspace) if plan.run_id == run_id), None)
-    if plan is None:
-        raise InputError(f"{workspace.root} has no pass with the run id {run_id[:80]!r} that is still open or signed")
-    begun = (workspace.pass_folder(plan.row, run_id) / VOID).exists()
-    if manifest.exists() and begun:
-        raise InputError(f"the run {run_id} is void already; `ragassay log audit` says why")
-    if manifest.exists():
-        _void_signed(workspace, plan, manifest.read_bytes(), reason, registrar)
-    elif begun:  # killed before the pass was given up: what was signed is logged, not a second voiding
-        registrar.sync()
-        give_up(workspace, plan, reason)
-    elif registrar.announcement_of(plan) is None:
-        raise InputError(f"the pass {run_id} was never announced, so there is nothing to void")
-    else:
+    try:
+        canon.canonical(reason)
+    except NotCanonical as error:
+        raise InputError(f"the reason is no text that can be signed: {error}; write it in UTF-8") from error
+
+
+def _complete(workspace: Workspace, plan: PassPlan, registrar: Registrar, *, signed: bool) -> None:
+    """Do what a killed voiding left out: what was signed is logged, not a second voiding; else it is void already."""
+    folder = workspace.pass_folder(plan.row, plan.run_id)
+    ended = signed or (folder / "given-up.json").exists()
+    if ended and registrar.log.find((folder / VOID).read_bytes()) is not None:
+        raise InputError(f"the run {plan.run_id} is void already; `ragassay log audit` says why")
+    registrar.sync()
+    if not ended:
+        give_up(workspace, plan, "void")
+
+
+def _void_planned(workspace: Workspace, plan: PassPlan, reason: str, registrar: Registrar) -> None:
+    with claimed(workspace.pass_folder(plan.row, plan.run_id) / "journal.jsonl"):
+        if registrar.intent_of(plan.row, plan.run_id) is None:
+            raise InputError(f"the pass {plan.run_id} was never announced, so there is nothing to void")
         registrar.void(plan, reason)
         give_up(workspace, plan, reason)
-    return Voided(row=plan.row, k=plan.k, of=plan.of, signed=manifest.exists())
 
 
-def _void_signed(workspace: Workspace, plan: PassPlan, manifest: bytes, reason: str, registrar: Registrar) -> None:
+def _void_lost(workspace: Workspace, run_id: str, reason: str, registrar: Registrar) -> Voided:
+    """Void a pass of which the log alone is left."""
+    intent = registrar.logged_intent(run_id)
+    if intent is None:
+        raise InputError(f"{workspace.root} has no pass with the run id {run_id[:80]!r}, and its log announces none")
+    row, runs = intent.predicate.row.name, intent.predicate.runs
+    path = workspace.pass_folder(row, run_id) / VOID
+    if path.exists() and registrar.log.find(path.read_bytes()) is not None:
+        raise InputError(f"the run {run_id} is void already; `ragassay log audit` says why")
+    registrar.void_announced(intent, run_id, reason)
+    return Voided(row=row, k=runs.index(run_id) + 1, of=len(runs), signed=False)
+
+
+def _void_signed(workspace: Workspace, plan: PassPlan, reason: str, registrar: Registrar) -> None:
+    manifest = (workspace.runs / plan.run_id / MANIFEST).read_bytes()
     envelope = decode_envelope(manifest)
     run = decode_statement(envelope.payload_type, decode_base64(envelope.payload)).predicate
     predicate = VoidPredicate(

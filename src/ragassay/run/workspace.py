@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ragassay.errors import InputError
+from ragassay.manifest.log_seen import SEEN
 
 RUN_FILES = ("run.dsse.json", "outputs.jsonl", "telemetry.jsonl", "config.json", "benchmark.json")
 
@@ -26,6 +27,7 @@ class Workspace:
         self.runs = root / "runs"
         self.keys = root / "keys"
         self.log = root / "log"
+        self.log_seen = root / SEEN
         self.cache = root / "cache"
 
     def prepare(self) -> None:

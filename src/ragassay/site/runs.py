@@ -11,10 +11,11 @@ import msgspec
 from ragassay.canon import NotCanonical
 from ragassay.errors import InputError, VerifyError
 from ragassay.manifest import LogFolder, PublicKey, RunFiles, decode_run, load_public_key, read_run
+from ragassay.manifest.log_seen import SEEN
 from ragassay.manifest.tiles import LogView
 from ragassay.site.loaded import Check, LoadedRun
 from ragassay.site.reexecuted import observed
-from ragassay.verify import PinnedKey, Policy, Report, Unpinned, load_policy, verify
+from ragassay.verify import AnyOf, PinnedKey, Policy, Report, Unpinned, load_policy, verify
 
 
 def load_runs(workspace: Path, *, now: int | None = None) -> list[LoadedRun]:
@@ -22,8 +23,8 @@ def load_runs(workspace: Path, *, now: int | None = None) -> list[LoadedRun]:
 
     `workspace` is the `.ragassay` folder. A run that cannot be read or fails verification is returned with the reason
     and without a document. Each is checked against the workspace's log, and by `policy.json` where that knows the key;
-    else a run that one of the workspace's own keys signed is checked against that key, and any other without a pin
-    (SIGNER_UNPINNED). Raises `InputError` where the folder of runs or the policy cannot be read.
+    else a run that one of the workspace's own run keys signed is checked against those keys, and any other without a
+    pin (SIGNER_UNPINNED). Raises `InputError` where the folder of runs or the policy cannot be read.
     """
     trust = _trust_of(workspace, int(time.time()) if now is None else now)
     return [observed(_load(folder, trust), workspace) for folder in _folders(workspace / "runs")]
@@ -57,8 +58,9 @@ class _Trust(msgspec.Struct, frozen=True):
             report = self._own_report(read, self.policy)
             if "KEY_UNKNOWN" not in report.codes:
                 return report
-        key = self.own.get(unpinned.fingerprint or "")
-        return unpinned if key is None else self._own_report(read, PinnedKey(key))
+        if unpinned.fingerprint not in self.own:
+            return unpinned
+        return self._own_report(read, AnyOf(tuple(PinnedKey(key) for key in self.own.values())))
 
     def _own_report(self, read: RunFiles, policy: Policy) -> Report:
         problems = (*read.problems, *self.problems)
@@ -67,9 +69,10 @@ class _Trust(msgspec.Struct, frozen=True):
 
 def _trust_of(workspace: Path, now: int) -> _Trust:
     policy = workspace / "policy.json"
-    log, problems = LogFolder(workspace / "log"), []
+    log, problems = LogFolder(workspace / "log", seen=workspace / SEEN), []
     view = None
     try:
+        log.check_seen()
         view = log.view() if log.exists else None
     except VerifyError as error:
         problems.append(error)
@@ -81,14 +84,15 @@ def _trust_of(workspace: Path, now: int) -> _Trust:
 
 
 def _own_keys(folder: Path) -> dict[str, PublicKey]:
-    """Return the public keys of a workspace by fingerprint; a file that holds none is nobody's key."""
+    """Return the public run keys of a workspace by fingerprint; a file that holds none is nobody's key."""
     keys = {}
     for path in sorted(folder.glob("*.pub.json")):
         try:
             key = load_public_key(path)
         except InputError:
             continue
-        keys[key.kid] = key
+        if key.kind in (None, "run"):
+            keys[key.kid] = key
     return keys
 
 
