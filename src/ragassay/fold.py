@@ -7,7 +7,7 @@ character indices into the original text, half-open.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Literal
 
@@ -171,3 +171,26 @@ def _find_under(needle: str, haystack: str, folds: tuple[FoldName, ...]) -> tupl
     folded = _folded(haystack, folds)
     at = folded.text.find(wanted)
     return folded.span(at, at + len(wanted)) if wanted and at >= 0 else None
+
+
+def quotes_of(text: str) -> Callable[[str], bool]:
+    """Return what tells whether a quote stands in `text` as `find` under `QUOTE` says, quickly and without a place.
+
+    `text` is folded once at most.
+    """
+    folded: list[str] = []
+
+    def stands(quote: str) -> bool:
+        if not quote.strip():
+            return False
+        if quote in text:
+            return True
+        if not folded:
+            folded.append(_quoted(text))
+        return _quoted(quote) in folded[0]
+
+    return stands
+
+
+def _quoted(text: str) -> str:
+    return " ".join(text.casefold().split())

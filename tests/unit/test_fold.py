@@ -68,3 +68,11 @@ def test_spans_stay_inside_and_in_order(text: str, folds: tuple[fold.FoldName, .
     assert len(folded.text) == len(folded.starts) == len(folded.ends)
     assert all(0 <= a < b <= len(text) for a, b in zip(folded.starts, folded.ends, strict=True))
     assert list(folded.starts) == sorted(folded.starts)
+
+
+@given(st.text(), st.text(alphabet="aAßẞİ \t\u00a0Σς.ﬃ", max_size=6), st.integers(0, 40))
+def test_quotes_stand_where_the_quote_folds_find_them(text: str, quote: str, at: int) -> None:
+    """The quick way of the verifier says what `find` says, for quotes of the text and others."""
+    for answer, sought in ((text, quote), (text[:at] + quote.swapcase() + " " + text[at:], quote), (text, text[at:])):
+        found = bool(sought.strip()) and fold.find(sought, answer, fold.QUOTE) is not None
+        assert fold.quotes_of(answer)(sought) is found

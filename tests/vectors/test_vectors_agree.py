@@ -89,11 +89,11 @@ def test_quotes(call: engine.Call) -> None:
     """A quote stands in an answer up to case and white space, and up to nothing else."""
     cases = vectors("quotes")["cases"]
     body = """
-    const { strip, stands } = ragassay.fold;
-    return input.map(({ quote, answer }) => strip(quote) !== "" && stands(quote, answer));
+    const { quotesOf } = ragassay.fold;
+    return input.map(({ quote, answer }) => quotesOf(answer)(quote));
     """
     for case, their in zip(cases, call(body, cases), strict=True):
-        found = bool(case["quote"].strip()) and fold.find(case["quote"], case["answer"], fold.QUOTE) is not None
+        found = fold.quotes_of(case["answer"])(case["quote"])
         assert [found, their] == [case["stands"]] * 2, case["name"]
 
 

@@ -27,7 +27,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 
 from ragassay.errors import InputError, VerifyError
-from ragassay.manifest.files import BESIDE, MAX_BYTES
+from ragassay.manifest.files import BESIDE, MAX_BYTES, MAX_TOTAL_BYTES
 from ragassay.manifest.folder import RunFiles
 from ragassay.manifest.zipform import (
     CENTRAL,
@@ -43,10 +43,8 @@ from ragassay.manifest.zipform import (
     read_members,
 )
 
-MAX_BUNDLE_BYTES = 256 << 20
+MAX_BUNDLE_BYTES = 64 << 20
 """The most bytes that a bundle may have."""
-MAX_TOTAL_BYTES = 1 << 30
-"""The most bytes that all its members may have together."""
 
 _CAPS = {**MAX_BYTES, **BESIDE}
 _LINK, _FOLDER = 0x400, 0x10

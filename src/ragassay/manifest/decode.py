@@ -12,7 +12,18 @@ from ragassay import canon
 from ragassay.errors import VerifyError
 from ragassay.manifest import dsse
 from ragassay.manifest.encoding import ContentDigest, decode_line, encode_free, split_lines
-from ragassay.manifest.files import BENCHMARK, CONFIG, FOREIGN, MANIFEST, MAX_BYTES, MAX_ROWS, OUTPUTS, TELEMETRY
+from ragassay.manifest.files import (
+    BENCHMARK,
+    CONFIG,
+    FOREIGN,
+    MANIFEST,
+    MAX_BYTES,
+    MAX_COMMAS,
+    MAX_ROW_BYTES,
+    MAX_ROWS,
+    OUTPUTS,
+    TELEMETRY,
+)
 from ragassay.manifest.foreign import Unreadable, foreign_benchmark
 from ragassay.manifest.sense import benchmark_problem, measure_problem
 from ragassay.manifest.statement import (
@@ -118,7 +129,7 @@ def _rows(data: bytes, name: str, kind: type[R], seen: Callable[[dict[str, Any]]
     check_size(name, data)
     rows: list[R] = []
     try:
-        for line in split_lines(data, max_rows=MAX_ROWS):
+        for line in split_lines(data, max_rows=MAX_ROWS, max_bytes=MAX_ROW_BYTES):
             row, members = decode_line(line, kind)
             rows.append(row)
             seen(members)
@@ -182,9 +193,11 @@ def decode_foreign(data: bytes, ref: BenchmarkRef) -> Benchmark:
 
 
 def check_size(name: str, data: bytes) -> None:
-    """Raise BUNDLE_TOO_LARGE where a file has more bytes than its kind may."""
+    """Raise BUNDLE_TOO_LARGE where a file has more bytes than its kind may, or more values than any may."""
     if len(data) > MAX_BYTES[name]:
         _fail("BUNDLE_TOO_LARGE", f"{name} has {len(data)} bytes; {MAX_BYTES[name]} are allowed")
+    if data.count(b",") > MAX_COMMAS:
+        _fail("BUNDLE_TOO_LARGE", f"{name} has more than the {MAX_COMMAS} commas allowed, so too many values")
 
 
 def decode_run(files: Mapping[str, bytes]) -> RunDocument:

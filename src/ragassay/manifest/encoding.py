@@ -84,8 +84,19 @@ def decode_object(data: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise canon.NotCanonical("no JSON object")
     if _WIDE_INTEGER.search(data):
-        canon.canonical(value)
+        _refuse_wide(value)
     return value
+
+
+def _refuse_wide(value: object) -> None:
+    if isinstance(value, dict):
+        for member in value.values():
+            _refuse_wide(member)
+    elif isinstance(value, list):
+        for member in value:
+            _refuse_wide(member)
+    elif isinstance(value, int) and abs(value) > canon.MAX_INTEGER:
+        raise canon.NotCanonical(f"the integer {value} is outside ±(2^53 - 1)")
 
 
 def decode_line(data: bytes, kind: type[R]) -> tuple[R, dict[str, Any]]:
@@ -119,12 +130,15 @@ def item_set_digest(benchmark: Benchmark) -> str:
     return canon.sha256(_ENCODER.encode(benchmark.item_set()))
 
 
-def split_lines(data: bytes, *, max_rows: int) -> Sequence[bytes]:
-    """Return the lines of a JSON Lines file whose every line ends in a line feed; raises `NotCanonical`."""
+def split_lines(data: bytes, *, max_rows: int, max_bytes: int) -> Sequence[bytes]:
+    """Return the lines of a JSON Lines file, each ended by a line feed; raises `NotCanonical`, also over a limit."""
     if not data:
         return ()
     if not data.endswith(b"\n"):
         raise canon.NotCanonical("the last line does not end in a line feed: the file is torn or was cut")
     if data.count(b"\n") > max_rows:
         raise canon.NotCanonical(f"more than the {max_rows} lines allowed")
-    return data[:-1].split(b"\n")
+    lines = data[:-1].split(b"\n")
+    if any(len(line) > max_bytes for line in lines):
+        raise canon.NotCanonical(f"a line has more than the {max_bytes} bytes allowed")
+    return lines

@@ -12,10 +12,10 @@ FOREIGN = "benchmark.foreign"
 
 MAX_BYTES: dict[str, int] = {
     MANIFEST: 1 << 20,
-    OUTPUTS: 512 << 20,
-    TELEMETRY: 512 << 20,
+    OUTPUTS: 64 << 20,
+    TELEMETRY: 64 << 20,
     CONFIG: 4 << 20,
-    BENCHMARK: 128 << 20,
+    BENCHMARK: 64 << 20,
     FOREIGN: 64 << 20,
 }
 """The files of a run and the most bytes that each may have; of the last two a run holds one."""
@@ -29,4 +29,10 @@ BESIDE: dict[str, int] = {INTENT: 1 << 20, INTENT_PROOF: 1 << 16, RUN_PROOF: 1 <
 """What may stand beside the files of a run, and its most bytes: announcement, proofs of inclusion, key registry."""
 
 MAX_MEMBERS = 32
-MAX_ROWS = 1_000_000
+MAX_TOTAL_BYTES = 128 << 20
+"""The most bytes that all files of a run may have together."""
+MAX_ROWS = 100_000
+MAX_ROW_BYTES = 4 << 20
+"""The most rows of a run, and the most bytes of one."""
+MAX_COMMAS = 4 << 20
+"""The most commas in one file, and so the most values: with these caps any run is checked in seconds and a gigabyte."""

@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
-from ragassay.manifest.bundle import MAX_BUNDLE_BYTES, MAX_TOTAL_BYTES
+from ragassay.manifest.bundle import MAX_BUNDLE_BYTES
 from ragassay.manifest.dsse import Envelope
-from ragassay.manifest.files import BESIDE, MAX_BYTES, MAX_MEMBERS, MAX_ROWS
+from ragassay.manifest.files import BESIDE, MAX_BYTES, MAX_COMMAS, MAX_MEMBERS, MAX_ROW_BYTES, MAX_ROWS, MAX_TOTAL_BYTES
 from ragassay.manifest.registry import Registry
 from ragassay.manifest.sign import WEAK_KEYS
 from ragassay.manifest.statement import IntentStatement, Statement, VoidStatement
@@ -60,6 +60,8 @@ def verifier_data() -> dict[str, Any]:
             "beside": BESIDE,
             "members": MAX_MEMBERS,
             "rows": MAX_ROWS,
+            "row": MAX_ROW_BYTES,
+            "commas": MAX_COMMAS,
             "bundle": MAX_BUNDLE_BYTES,
             "total": MAX_TOTAL_BYTES,
             "findingsPerCode": MAX_PER_CODE,

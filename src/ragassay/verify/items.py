@@ -21,6 +21,12 @@ SERVICE_FAILURES = frozenset({"stack", "unjudged", *get_args(ModelErrorKind)})
 
 QUOTED = frozenset({"SUPPORTS", "HEDGES", "CONTRADICTS"})
 
+MAX_QUOTE_WORK = 1 << 35
+"""The most that quotes may cost: for each its characters and 64 more, times those of the answer that it is sought in.
+
+Ten quotes of 100 characters for each of 10,000 answers of 2,000 characters cost nearly as much.
+"""
+
 
 def check_items(
     rows: Sequence[OutputRow],
@@ -32,6 +38,7 @@ def check_items(
     """Check every row; `questions` is by id and may lack some, `profile` is None where the metric names none known."""
     republished = predicate.provenance.source_kind == "republished"
     judge = predicate.judge.digest.sha256 if predicate.judge.digest else None
+    quoting = profile == "factual-consistency/2" and _affordable(rows, findings)
     for row in rows:
         where = f"{OUTPUTS}: {row.id}"
         _check_chunks(row, findings, where)
@@ -43,7 +50,7 @@ def check_items(
         if row.answer is not None and not predicate.provenance.model_invoked and not republished:
             findings.add("STATUS", "there is an answer in a run that says no model was invoked", where)
         _check_score(row, verdict, profile, republished, findings, where)
-        if profile == "factual-consistency/2" and row.answer is not None:
+        if quoting and row.answer is not None:
             _check_quotes(row, row.answer, findings, where)
         judged = row.verdict is not None or row.status == "judge_failed"
         if (row.judge != judge if judged else row.judge is not None) and not (republished and row.judge is None):
@@ -167,11 +174,21 @@ def _verdict_problem(verdict: Verdict, profile: Profile | None) -> str | None:
     return None
 
 
+def _affordable(rows: Sequence[OutputRow], findings: Findings) -> bool:
+    """Tell whether all quotes can be sought in their answers in bounded time; where not, say so."""
+    work = sum(
+        len(row.answer) * sum(64 + len(claim.quote) for claim in row.claims if claim.verdict in QUOTED)
+        for row in rows
+        if row.answer is not None
+    )
+    if work > MAX_QUOTE_WORK:
+        findings.add("BUNDLE_TOO_LARGE", "quotes and answers are too long to be compared", OUTPUTS)
+        findings.not_made("quotes in answers", "quotes and answers are too long")
+    return work <= MAX_QUOTE_WORK
+
+
 def _check_quotes(row: OutputRow, answer: str, findings: Findings, where: str) -> None:
+    stands = fold.quotes_of(answer)
     for claim in row.claims:
-        if claim.verdict in QUOTED and not _stands_in(claim.quote, answer):
+        if claim.verdict in QUOTED and not stands(claim.quote):
             findings.add("QUOTE_NOT_IN_ANSWER", f"claim {claim.id} is {claim.verdict} by words the answer lacks", where)
-
-
-def _stands_in(quote: str, answer: str) -> bool:
-    return bool(quote.strip()) and fold.find(quote, answer, fold.QUOTE) is not None

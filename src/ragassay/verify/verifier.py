@@ -15,6 +15,7 @@ from ragassay.manifest.files import (
     MANIFEST,
     MAX_BYTES,
     MAX_MEMBERS,
+    MAX_TOTAL_BYTES,
     OUTPUTS,
     TELEMETRY,
 )
@@ -47,8 +48,10 @@ def verify(
     findings = Findings()
     for problem in problems:
         findings.error(problem)
-    if len(files) > MAX_MEMBERS:
-        findings.add("BUNDLE_TOO_LARGE", f"the run has {len(files)} files; {MAX_MEMBERS} are allowed")
+    total = sum(map(len, files.values()))
+    if len(files) > MAX_MEMBERS or total > MAX_TOTAL_BYTES:
+        allowed = f"{MAX_MEMBERS} and {MAX_TOTAL_BYTES} are allowed"
+        findings.add("BUNDLE_TOO_LARGE", f"the run has {len(files)} files of {total} bytes; {allowed}")
         return _report(None, NOTHING, now, findings)
     run = None
     if MANIFEST in files:

@@ -3,9 +3,12 @@
   "use strict";
 
   const { isSpace, caseFolded } = ragassay.characters;
+  const ASCII = /^[\0-\x7f]*$/;
+  const ASCII_SPACES = /[\t-\r\x1c-\x20]+/g;
 
   /** Return `text` in lower case (full case folding) with every run of white space as one space. */
   function fold(text) {
+    if (ASCII.test(text)) return text.toLowerCase().replace(ASCII_SPACES, " ");
     let found = "";
     let spaces = false;
     for (const char of text) {
@@ -31,12 +34,16 @@
     return text.slice(start, end);
   }
 
-  /** Tell whether `needle` stands in `haystack`, exactly or under the folds. */
-  function stands(needle, haystack) {
-    if (needle !== "" && haystack.includes(needle)) return true;
-    const wanted = strip(fold(needle));
-    return wanted !== "" && fold(haystack).includes(wanted);
+  /** Return what tells whether a quote stands in `text`, exactly or under the folds; `text` is folded once at most. */
+  function quotesOf(text) {
+    let folded = null;
+    return (quote) => {
+      if (strip(quote) === "") return false;
+      if (text.includes(quote)) return true;
+      folded ??= fold(text);
+      return folded.includes(strip(fold(quote)));
+    };
   }
 
-  ragassay.fold = { fold, strip, stands };
+  ragassay.fold = { fold, strip, quotesOf };
 })();

@@ -4,17 +4,20 @@
   "use strict";
 
   const { utf8, sha256Hex } = ragassay.bytes;
-  const { strip, stands } = ragassay.fold;
+  const { quotesOf } = ragassay.fold;
   const { MISSING, itemHundredths, statusOf } = ragassay.score;
   const { verdictOf } = ragassay.rows;
   const { same } = ragassay.references;
   const QUOTED = new Set(["SUPPORTS", "HEDGES", "CONTRADICTS"]);
   const DIGEST = /^[0-9a-f]{64}$/;
+  /** The most that quotes may cost: for each its characters and 64 more, times those of the answer it is sought in. */
+  const MAX_QUOTE_WORK = 2 ** 35;
 
   /** Check every row; `questions` is by id and may lack some, `profile` is null where the metric names none known. */
   function checkItems(rows, questions, predicate, profile, findings) {
     const republished = predicate.provenance.sourceKind === "republished";
     const judge = predicate.judge.digest ? predicate.judge.digest.sha256 : null;
+    const quoting = profile === "factual-consistency/2" && affordable(rows, findings);
     for (const row of rows) {
       const add = (code, message) => findings.add(code, message, `outputs.jsonl: ${row.id}`);
       const verdict = verdictOf(row);
@@ -25,7 +28,7 @@
         add("STATUS", "there is an answer in a run that says no model was invoked");
       }
       checkScore(row, verdict, profile, republished, add);
-      if (profile === "factual-consistency/2" && row.answer !== null) checkQuotes(row, add);
+      if (quoting && row.answer !== null) checkQuotes(row, add);
       checkJudge(row, judge, republished, add);
     }
     findings.made("rows");
@@ -149,9 +152,24 @@
     return verdict.centralContradicted !== central ? "centralContradicted does not follow from the claims" : null;
   }
 
-  function checkQuotes(row, add) {
-    for (const { id, verdict, quote } of row.claims) {
-      if (QUOTED.has(verdict) && !(strip(quote) !== "" && stands(quote, row.answer))) {
+  /** Tell whether all quotes can be sought in their answers in bounded time; where not, say so. */
+  function affordable(rows, findings) {
+    let work = 0;
+    for (const { answer, claims } of rows) {
+      const quoted = answer === null ? [] : claims.filter(({ verdict }) => QUOTED.has(verdict));
+      if (quoted.length === 0) continue;
+      work += characters(answer) * quoted.reduce((sum, { quote }) => sum + 64 + characters(quote), 0);
+    }
+    if (work <= MAX_QUOTE_WORK) return true;
+    findings.add("BUNDLE_TOO_LARGE", "quotes and answers are too long to be compared", "outputs.jsonl");
+    findings.notMade("quotes in answers", "quotes and answers are too long");
+    return false;
+  }
+
+  function checkQuotes({ answer, claims }, add) {
+    const stands = quotesOf(answer);
+    for (const { id, verdict, quote } of claims) {
+      if (QUOTED.has(verdict) && !stands(quote)) {
         add("QUOTE_NOT_IN_ANSWER", `claim ${id} is ${verdict} by words that the answer lacks`);
       }
     }

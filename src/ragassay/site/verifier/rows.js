@@ -7,16 +7,23 @@
   const { canonicalText, loadCanonical } = ragassay.strict;
   const { convert } = ragassay.shapes;
   const LINE_FEED = 0x0a;
+  const COMMA = 0x2c;
 
-  /** Throw BUNDLE_TOO_LARGE where a file has more bytes than its kind may. */
+  /** Throw BUNDLE_TOO_LARGE where a file has more bytes than its kind may, or more values than any may. */
   function checkSize(name, bytes) {
-    const most = ragassay.data.limits.files[name];
+    const { files, commas } = ragassay.data.limits;
+    const most = files[name];
     if (bytes.length > most) {
       throw new VerifyError(`${name} has ${bytes.length} bytes; ${most} are allowed`, "BUNDLE_TOO_LARGE");
     }
+    let count = 0;
+    for (let at = bytes.indexOf(COMMA); at >= 0; at = bytes.indexOf(COMMA, at + 1)) count++;
+    if (count > commas) {
+      throw new VerifyError(`${name} has ${count} commas, so too many values; ${commas} are allowed`, "BUNDLE_TOO_LARGE");
+    }
   }
 
-  /** Return the lines of a JSON Lines file whose every line ends in a line feed; throws `NotCanonical`. */
+  /** Return the lines of a JSON Lines file each ended by a line feed; throws `NotCanonical`, also over a limit. */
   function splitLines(bytes) {
     if (bytes.length > 0 && bytes[bytes.length - 1] !== LINE_FEED) {
       throw new NotCanonical("the last line does not end in a line feed: the file is torn or was cut");
@@ -25,6 +32,7 @@
     for (let start = 0; start < bytes.length; ) {
       const end = bytes.indexOf(LINE_FEED, start);
       if (lines.length === ragassay.data.limits.rows) throw new NotCanonical("more lines than are allowed");
+      if (end - start > ragassay.data.limits.row) throw new NotCanonical("a line has more bytes than are allowed");
       lines.push(bytes.subarray(start, end));
       start = end + 1;
     }

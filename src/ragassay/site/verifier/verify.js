@@ -45,9 +45,11 @@
   }
 
   async function check({ files, policy, now, log, registry, findings }) {
-    const { members } = ragassay.data.limits;
-    if (files.size > members) {
-      findings.add("BUNDLE_TOO_LARGE", `the run has ${files.size} files; ${members} are allowed`);
+    const { members, total } = ragassay.data.limits;
+    const bytes = [...files.values()].reduce((sum, data) => sum + data.length, 0);
+    if (files.size > members || bytes > total) {
+      const allowed = `${members} and ${total} are allowed`;
+      findings.add("BUNDLE_TOO_LARGE", `the run has ${files.size} files of ${bytes} bytes; ${allowed}`);
       return report(null, null, now, findings);
     }
     let run = null;
