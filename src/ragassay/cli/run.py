@@ -33,6 +33,7 @@ from ragassay.run.registration import Registrar
 from ragassay.run.status import RunStatus
 from ragassay.run.workspace import Workspace
 from ragassay.seams import Retriever
+from ragassay.site.numbers import plural
 from ragassay.site.safe import one_line
 
 
@@ -162,7 +163,7 @@ def _announce(board: BoardFile, space: Workspace, options: Options, as_json: boo
         click.echo(json.dumps(found, indent=1))
         return 0
     click.echo(
-        f"announced {len(plan.plans)} passes of {len(rows)} rows in {space.log}: {checkpoint.size} entries\n"
+        f"announced {plural(len(plan.plans), 'pass', 'passes')} of {plural(len(rows), 'row')} in {space.log}: {checkpoint.size} entries\n"
         "nothing was asked; let a witness cosign the log (`ragassay log cosign`), then run the same command without "
         "--announce"
     )

@@ -34,8 +34,8 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 def open_source(text: str) -> list[Source]:
     """Return the runs that `text` stands for, at least one.
 
-    A run folder; a folder of run folders and `.zip` bundles, such as `.ragassay/runs`; the folder of a board or a
-    workspace, for its runs; a bundle; an http(s) address of a bundle; `-` for a bundle on the standard input. Folders
+    A run folder; a folder of run folders and `.zip` bundles, such as `.ragassay/runs`; the folder of a board, of its
+    site, or a workspace, for its runs; a bundle; an http(s) address of one; `-` for one on the standard input. Folders
     are read when their files are asked for, everything else now. Raises `InputError` where it stands for none, and
     `PluginError` where an address cannot be fetched. What is wrong with a bundle is among its problems.
     """
@@ -61,7 +61,10 @@ def _folder(path: Path) -> list[Source]:
         inside = sorted(child for child in runs.iterdir() if not child.name.startswith("."))
     except OSError as error:
         raise InputError(f"{runs} cannot be read ({error.strerror}); check its permissions") from error
-    found = [_run(child) if child.is_dir() else _file(child) for child in inside if child.is_dir() or _is_bundle(child)]
+    bundles = [child for child in inside if _is_bundle(child)]
+    packed = {child.stem for child in bundles}  # beside a page of a site stands its run as a bundle: the run is that
+    folders = [child for child in inside if child.is_dir() and not (child.name in packed and _is_page(child))]
+    found = [_run(child) if child in folders else _file(child) for child in inside if child in (*folders, *bundles)]
     if not found:
         raise InputError(f"{path} holds no run; `ragassay run` writes runs to .ragassay/runs")
     return found
@@ -69,6 +72,10 @@ def _folder(path: Path) -> list[Source]:
 
 def _is_bundle(path: Path) -> bool:
     return path.suffix.lower() == ".zip" and path.is_file()
+
+
+def _is_page(folder: Path) -> bool:
+    return (folder / "index.html").is_file()
 
 
 def _run(folder: Path) -> Source:

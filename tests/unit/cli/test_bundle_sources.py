@@ -17,7 +17,7 @@ from ragassay.cli import sources
 from ragassay.cli.sources import open_source
 from ragassay.errors import InputError, PluginError
 from ragassay.manifest.bundle import write_bundle
-from ragassay.testing.signed_run import signed_run
+from ragassay.testing.signed_run import RUN_ID, signed_run
 
 RUN = signed_run()
 OTHER = signed_run(row="dense")
@@ -149,3 +149,15 @@ def test_an_address_that_does_not_answer_is_an_error(served: str) -> None:
         open_source(f"{served}/absent.zip")
     with pytest.raises(InputError, match="begins with http"):
         open_source("file:///etc/passwd")
+
+
+def test_the_runs_of_a_site_are_its_bundles(tmp_path: Path) -> None:
+    """Of a site each run is taken once, as the bundle beside its page."""
+    runs = tmp_path / "site" / "runs"
+    (runs / RUN_ID).mkdir(parents=True)
+    for name, data in {**signed_run(), "index.html": b"<!doctype html>"}.items():
+        (runs / RUN_ID / name).write_bytes(data)
+    (runs / f"{RUN_ID}.zip").write_bytes(write_bundle(signed_run()))
+    found = open_source(str(tmp_path / "site"))
+    assert [Path(source.name).name for source in found] == [f"{RUN_ID}.zip"]
+    assert found[0].files.files == signed_run()
