@@ -163,7 +163,8 @@ def _announce(board: BoardFile, space: Workspace, options: Options, as_json: boo
         click.echo(json.dumps(found, indent=1))
         return 0
     click.echo(
-        f"announced {plural(len(plan.plans), 'pass', 'passes')} of {plural(len(rows), 'row')} in {space.log}: {checkpoint.size} entries\n"
+        f"announced {plural(len(plan.plans), 'pass', 'passes')} of {plural(len(rows), 'row')} in {space.log}: "
+        f"{plural(checkpoint.size, 'entry', 'entries')}\n"
         "nothing was asked; let a witness cosign the log (`ragassay log cosign`), then run the same command without "
         "--announce"
     )
