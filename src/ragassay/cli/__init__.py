@@ -71,7 +71,9 @@ def main() -> None:
         error.show()
         code = 2
     except RagassayError as error:
-        click.echo(f"ragassay: {error}", err=True)
+        from ragassay.site.safe import visible
+
+        click.echo(visible(f"ragassay: {error}"), err=True)
         code = error.exit_code
     except ImportError as error:
         if (error.name or "ragassay").partition(".")[0] == "ragassay":

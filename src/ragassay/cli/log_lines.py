@@ -9,8 +9,11 @@ from typing import Any
 from ragassay.manifest.checkpoint import SignedCheckpoint
 from ragassay.manifest.note import NoteKey, encode_base64
 from ragassay.records import to_json
-from ragassay.site.safe import one_line
+from ragassay.site.safe import shortened
 from ragassay.verify.audit import AnnouncedRow, Audit, RunEntry
+
+MAX_TEXT = 200
+"""The most characters of a text from a log that are printed."""
 
 _TRUST = {
     "pinned": "signed by the pinned key",
@@ -38,7 +41,7 @@ def show_lines(
 ) -> list[str]:
     """Return what is known of a log, for reading."""
     lines = [
-        f"origin   {one_line(signed.origin)}",
+        f"origin   {_shown(signed.origin)}",
         f"size     {signed.size}",
         f"root     {encode_base64(signed.root)}",
         f"key      {key.vkey() if key else 'none given'}",
@@ -46,7 +49,7 @@ def show_lines(
     if key is not None:
         lines.append(f"signed   {'yes, by that key' if holds else 'NO: not by that key'}")
     latest = {name: (one.size, at) for one in seen for name, at in _names(one)}
-    lines += [f"witness  {one_line(name)}: {size} entries at {utc(at)}" for name, (size, at) in latest.items()]
+    lines += [f"witness  {_shown(name)}: {size} entries at {utc(at)}" for name, (size, at) in latest.items()]
     return lines if latest else [*lines, "witness  none yet"]
 
 
@@ -64,16 +67,16 @@ def audit_json(found: Audit, signed: SignedCheckpoint, trust: str) -> dict[str, 
 
 def audit_lines(found: Audit, signed: SignedCheckpoint, trust: str, *, pinned_signers: bool) -> list[str]:
     """Return the audit, for reading."""
-    lines = [f"log {one_line(found.origin)}, {found.size} entries, root {encode_base64(signed.root)}", _TRUST[trust]]
+    lines = [f"log {_shown(found.origin)}, {found.size} entries, root {encode_base64(signed.root)}", _TRUST[trust]]
     for row in found.rows:
         lines += _row(row)
     if not found.rows:
         lines.append("no announcement counts")
     lines += _section("runs without an announcement", [_run(run) for run in found.unannounced])
-    lines += _section("voided runs", [f"{_run(run)}: {one_line(run.reason or '')}" for run in found.voided])
-    faults = [f"entry {fault.index}  {fault.code}: {one_line(fault.message)}" for fault in found.problems]
+    lines += _section("voided runs", [f"{_run(run)}: {_shown(run.reason or '')}" for run in found.voided])
+    faults = [f"entry {fault.index}  {fault.code}: {_shown(fault.message)}" for fault in found.problems]
     lines += _section("NOT sound", faults)
-    lines += _section("by other signers", [f"entry {one.index} by {one_line(one.kid)}" for one in found.foreign])
+    lines += _section("by other signers", [f"entry {one.index} by {_shown(one.kid)}" for one in found.foreign])
     if found.repeated:
         lines.append(f"said twice: entries {', '.join(map(str, found.repeated))}")
     if not pinned_signers:
@@ -89,11 +92,11 @@ def _row(row: AnnouncedRow) -> list[str]:
     ends = [f"{row.count('published')} of {len(row.passes)} published"]
     ends += [f"{count} void" for count in [row.count("void")] if count]
     ends += [f"{count} MISSING" for count in [row.count("missing")] if count]
-    lines = [f"intent {row.index} {one_line(row.row)}: {', '.join(ends)}"]
+    lines = [f"intent {row.index} {_shown(row.row)}: {', '.join(ends)}"]
     for one in row.passes:
         if one.state == "void":
             scored = f", after a score of {one.score.decimal}" if one.score else ""
-            lines.append(f"  pass {one.k} void (entry {one.void}{scored}): {one_line(one.reason or '')}")
+            lines.append(f"  pass {one.k} void (entry {one.void}{scored}): {_shown(one.reason or '')}")
         elif one.state == "missing":
             lines.append(f"  pass {one.k} MISSING: run {one.run_id} is neither published nor void")
     return [*lines, *(f"  entry {index} fills a pass of it" for index in row.fills)]
@@ -101,7 +104,7 @@ def _row(row: AnnouncedRow) -> list[str]:
 
 def _run(run: RunEntry) -> str:
     score = run.score.decimal if run.score else "no score"
-    return f"entry {run.index}  {one_line(run.row)}, pass {run.k} of {run.of}, {score}, run {run.run_id}"
+    return f"entry {run.index}  {_shown(run.row)}, pass {run.k} of {run.of}, {score}, run {run.run_id}"
 
 
 def _verdict(found: Audit) -> str:
@@ -122,3 +125,7 @@ def utc(seconds: int) -> str:
         return time.strftime("%Y-%m-%d %H:%M:%SZ", time.gmtime(seconds))
     except (ValueError, OverflowError, OSError):
         return str(seconds)
+
+
+def _shown(text: str) -> str:
+    return shortened(text, MAX_TEXT)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragassay.cli.moments import moment_text
-from ragassay.site.safe import one_line
+from ragassay.site.safe import one_line, shortened
 from ragassay.verify import CODES, Announced, Report, severity
+
+MAX_NAME, MAX_MESSAGE = 100, 400
+"""The most characters of a text from a run that are printed: a name, and a finding's message."""
 
 
 def report_lines(name: str, report: Report, strict: bool) -> list[str]:
@@ -17,8 +20,8 @@ def report_lines(name: str, report: Report, strict: bool) -> list[str]:
         lines += _claims(report)
     failures = [f for f in report.findings if severity(f.code, strict=strict) == "fail"]
     for finding in failures:
-        place = f" [{one_line(finding.where)}]" if finding.where else ""
-        lines.append(f"    fail  {finding.code}: {one_line(finding.message)}{place}")
+        place = f" [{_name(finding.where)}]" if finding.where else ""
+        lines.append(f"    fail  {finding.code}: {shortened(finding.message, MAX_MESSAGE)}{place}")
     warned = sorted({f.code for f in report.findings} - {f.code for f in failures})
     if warned:
         lines.append(f"    warn  {', '.join(warned)}")
@@ -27,16 +30,20 @@ def report_lines(name: str, report: Report, strict: bool) -> list[str]:
 
 def _claims(report: Report) -> list[str]:
     lines = [
-        f"    {one_line(report.row or '')}, pass {report.pass_k} of {report.pass_of}, {report.source_kind}, "
-        f"benchmark {one_line(report.benchmark or '')}",
-        f"    {_score(report)}, {one_line(report.metric or '')}",
-        f"    key {one_line(report.fingerprint or '')} ({one_line(report.signer_name or '')}; {_trust(report)})",
+        f"    {_name(report.row)}, pass {report.pass_k} of {report.pass_of}, {report.source_kind}, "
+        f"benchmark {_name(report.benchmark)}",
+        f"    {_score(report)}, {_name(report.metric)}",
+        f"    key {_name(report.fingerprint)} ({_name(report.signer_name)}; {_trust(report)})",
     ]
     if report.announced is not None:
-        lines.append(f"    announced as entry {report.announced.index} of {one_line(report.announced.log)}")
+        lines.append(f"    announced as entry {report.announced.index} of {_name(report.announced.log)}")
     if report.witnessed_at is not None:
         lines.append(f"    witnessed {moment_text(report.witnessed_at)}{_announced_at(report.announced)}")
     return lines
+
+
+def _name(text: str | None) -> str:
+    return shortened(text or "", MAX_NAME)
 
 
 def _announced_at(announced: Announced | None) -> str:
@@ -61,7 +68,7 @@ def _score(report: Report) -> str:
     scored = f"{counts.scored} of {counts.asked} scored" if counts else "counts unknown"
     if report.score is None:
         return f"no score, {scored}"
-    return f"score {one_line(report.score.decimal)} ({report.score.num}/{report.score.den}), {scored}"
+    return f"score {_name(report.score.decimal)} ({report.score.num}/{report.score.den}), {scored}"
 
 
 def summary_lines(reports: Sequence[Report], strict: bool) -> list[str]:
@@ -88,5 +95,5 @@ def _intents(reports: Sequence[Report]) -> list[str]:
         ends = [f"{len(said.passes.published)} of {planned} published"]
         ends += [f"{len(said.passes.voided)} void"] if said.passes.voided else []
         ends += [f"{len(said.passes.missing)} MISSING"] if said.passes.missing else []
-        lines.append(f"intent {said.index} {one_line(report.row or '')}: {', '.join(ends)}")
+        lines.append(f"intent {said.index} {_name(report.row)}: {', '.join(ends)}")
     return list(dict.fromkeys(lines))

@@ -7,9 +7,11 @@ import re
 from rich.cells import cell_len, set_cell_size
 
 STEERING = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\u2800\u3164\ufeff\uffa0\ufff9-\ufffc\ud800-\udfff\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-"""C0 and C1 controls but tab and line feed, zero-width, bidirectional and tag characters, line breaks, surrogates."""
+"""C0 and C1 controls but tab and line feed, zero-width, bidirectional and tag characters, line breaks, surrogates, and
+letters and symbols that show nothing."""
 
 
 def visible(text: str) -> str:
@@ -20,6 +22,12 @@ def visible(text: str) -> str:
 def one_line(text: str) -> str:
     """Return `text` visible and on one line, runs of white space collapsed."""
     return " ".join(visible(text).split())
+
+
+def shortened(text: str, most: int) -> str:
+    """Return `text` on one line, its end replaced by … where it has more than `most` characters."""
+    line = one_line(text[: 4 * most])
+    return line if len(line) <= most and len(text) <= 4 * most else line[:most] + "…"
 
 
 def fitted(text: str, width: int, *, right: bool = False) -> str:
