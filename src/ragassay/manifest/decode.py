@@ -91,6 +91,8 @@ def _check_form(statement: Statement) -> None:
     if not 1 <= predicate.pass_.k <= predicate.pass_.of:
         _fail("ENVELOPE_MALFORMED", f"there is no pass {predicate.pass_.k} of {predicate.pass_.of}")
     if predicate.provenance.source_kind == "republished":
+        if predicate.provenance.model_invoked:
+            _fail("ENVELOPE_MALFORMED", "a republished run invokes no model: its `modelInvoked` is false")
         return
     for name in ("config", "telemetry", "corpus", "stack", "model"):
         if getattr(predicate, name) is None:

@@ -35,6 +35,7 @@ from ragassay.testing.logged_run import (
     void_pass,
     void_run,
 )
+from ragassay.testing.republished_run import republished_files, resealed
 from ragassay.testing.signed_run import STARTED, OpenedRun, open_run, public_signer, seal_run, signed_run
 from ragassay.testing.tampering import TAMPERINGS, Tampering, change_envelope, take_out
 
@@ -294,6 +295,36 @@ _ROWS: dict[str, Case] = {
     "failed retrieval called the harness's": _case(_hidden_failure, _LOGGED, "RETRIEVAL_FAILED", ok=True),
 }
 
+
+def republished(code: str, row: dict[str, Any], **claims: Any) -> Case:
+    """Return the case of scores that were taken over, by a publisher who says more of them than that."""
+
+    def build() -> Bundle:
+        files = resealed(
+            republished_files(),
+            rows=lambda rows: rows[0].update(row),
+            claim=lambda predicate: predicate["provenance"].update(claims),
+        )
+        return Bundle(files=files)
+
+    return _case(build, "key", code)
+
+
+_VERDICT = {
+    "answerKind": "answer", "centralContradicted": False, "extraWrong": False, "injectionSeen": False,
+    "referenceInsufficient": False,
+}  # fmt: skip
+
+_REPUBLISHED: dict[str, Case] = {
+    "republished, and a model was invoked": republished("ENVELOPE_MALFORMED", {}, modelInvoked=True),
+    "republished with a verdict": republished("STATUS", {"verdict": _VERDICT}),
+    "republished with a retrieval": republished("STATUS", {"retrieval": "empty"}),
+    "republished as refused": republished("STATUS", {"status": "refused"}),
+    "republished without a score and a reason": republished("STATUS", {"status": "judge_failed", "score": None}),
+    "republished score with a failure": republished("STATUS", {"failure": {"kind": "bug", "message": "none"}}),
+    "republished score of 101": republished("ITEM_SCORE", {"score": 101}),
+}
+
 ATTACKS: dict[str, Case] = {
     **{name: _case(tampered(attack), _LOGGED, *codes) for name, (attack, codes) in TAMPERINGS.items()},
     **_SIGNATURES,
@@ -301,6 +332,7 @@ ATTACKS: dict[str, Case] = {
     **_ANNOUNCEMENTS,
     **_LOGS,
     **_ROWS,
+    **_REPUBLISHED,
     **{f"lie: {name}": _logged(Story(change=change), code) for name, (change, code) in SIGNED_LIES.items()},
 }
 """Each attack by its name, with reason codes that must be among its findings."""

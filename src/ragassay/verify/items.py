@@ -45,8 +45,8 @@ def check_items(
         if (question := questions.get(row.id)) is not None:
             _check_question(row, question, profile, findings, where)
         verdict = verdict_of(row)
-        if not republished or verdict is not None:
-            _check_status(row, verdict, findings, where)
+        if (problem := _republished_problem(row) if republished else _status_problem(row, verdict)) is not None:
+            findings.add("STATUS", f"the status is {row.status!r}, but {problem}", where)
         if row.answer is not None and not predicate.provenance.model_invoked and not republished:
             findings.add("STATUS", "there is an answer in a run that says no model was invoked", where)
         _check_score(row, verdict, profile, republished, findings, where)
@@ -97,9 +97,15 @@ def _check_question(
             findings.add("ROW_CHANGED", "the judged claims are not the benchmark's frozen ones", where)
 
 
-def _check_status(row: OutputRow, verdict: Verdict | None, findings: Findings, where: str) -> None:
-    if (problem := _status_problem(row, verdict)) is not None:
-        findings.add("STATUS", f"the status is {row.status!r}, but {problem}", where)
+def _republished_problem(row: OutputRow) -> str | None:
+    """Return what a row of scores that were taken over cannot say: more than a score, or that there is none, and why."""
+    if row.verdict is not None or row.claims or row.chunks or row.retrieval != "off":
+        return "a republished run records neither retrieval nor verdict"
+    if row.status not in ("ok", "judge_failed"):
+        return "a republished item is scored or unjudged, for no more is known of it"
+    if (row.failure is not None) != (row.status in MISSING):
+        return "a failure stands on every missing item and on no other"
+    return None
 
 
 def _status_problem(row: OutputRow, verdict: Verdict | None) -> str | None:

@@ -57,7 +57,9 @@
     if (!/^[0-9a-f]{32}$/.test(predicate.runId)) return "the run's id must be 32 lower-case hex digits";
     const { k, of } = predicate.pass;
     if (!(k >= 1 && k <= of)) return `there is no pass ${k} of ${of}`;
-    if (predicate.provenance.sourceKind === "republished") return null;
+    if (predicate.provenance.sourceKind === "republished") {
+      return predicate.provenance.modelInvoked ? "a republished run invokes no model: modelInvoked is false" : null;
+    }
     const missing = ["config", "telemetry", "corpus", "stack", "model"].find((name) => predicate[name] === null);
     if (missing !== undefined) return `${missing} may be null in a republished run only`;
     return predicate.judge.digest === null ? "judge.digest may be null in a republished run only" : null;

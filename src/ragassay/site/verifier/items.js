@@ -23,7 +23,8 @@
       const verdict = verdictOf(row);
       checkChunks(row, add);
       if (questions.has(row.id)) checkQuestion(row, questions.get(row.id), profile, add);
-      if (!republished || verdict !== null) checkStatus(row, verdict, add);
+      const problem = republished ? republishedProblem(row) : statusProblem(row, verdict);
+      if (problem !== null) add("STATUS", `the status is ${row.status}, but ${problem}`);
       if (row.answer !== null && !predicate.provenance.modelInvoked && !republished) {
         add("STATUS", "there is an answer in a run that says no model was invoked");
       }
@@ -86,9 +87,15 @@
     }
   }
 
-  function checkStatus(row, verdict, add) {
-    const problem = statusProblem(row, verdict);
-    if (problem !== null) add("STATUS", `the status is ${row.status}, but ${problem}`);
+  /** Return what a row of scores that were taken over cannot say: more than a score, or that there is none, and why. */
+  function republishedProblem({ verdict, claims, chunks, retrieval, status, failure }) {
+    if (verdict !== null || claims.length > 0 || chunks.length > 0 || retrieval !== "off") {
+      return "a republished run records neither retrieval nor verdict";
+    }
+    if (status !== "ok" && status !== "judge_failed") {
+      return "a republished item is scored or unjudged, for no more is known of it";
+    }
+    return (failure !== null) === MISSING.has(status) ? null : "a failure stands on every missing item and on no other";
   }
 
   function statusProblem(row, verdict) {
