@@ -13,6 +13,7 @@ from ragassay.errors import InputError
 from ragassay.manifest import RunPredicate, decode_run, read_run
 from ragassay.manifest.files import FOREIGN, MAX_BYTES
 from ragassay.manifest.foreign import Unreadable, read_foreign
+from ragassay.manifest.readable import unreadable
 from ragassay.manifest.republish import UNKNOWN, Claimed, ItemSet, foreign_items, own_items, republished_run
 from ragassay.manifest.scores import MAX_SCORES_BYTES, PublishedScores, read_scores
 from ragassay.question import parse_benchmark
@@ -79,6 +80,8 @@ def republished(
     space = Workspace(workspace)
     space.prepare()
     files = republished_run(scores, items, claimed, run_signer(space.keys))
+    if (fault := unreadable(files)) is not None:
+        raise InputError(f"{file}: nothing was imported, for nobody could verify the run: {fault}")
     predicate = decode_run(files).predicate
     folder = space.runs / predicate.run_id
     new = _write(folder, files)

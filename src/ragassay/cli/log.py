@@ -72,7 +72,7 @@ def audit_(ctx: click.Context, log: str, keys: tuple[Path, ...], vkey: str | Non
     Exit code 1 when a pass is missing or something in the log is not sound.
     """
     source = open_log(log)
-    pinned = parse_vkey(vkey) if vkey else None
+    pinned = parse_vkey(vkey) if vkey is not None else None
     key = pinned or read_vkey(source)
     view = read_view(source)
     if key is not None and not view.checkpoint.signed_by(key):

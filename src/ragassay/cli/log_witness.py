@@ -57,7 +57,7 @@ def cosign(
     signer = environment_signer("witness") or signer_named(folder, key_name)
     witness = note_key(name, "witness", signer.x)
     memory = state or folder / f"{_slug(name)}.state.json"
-    data = _witness(source, signer, name, memory, parse_vkey(vkey) if vkey else None)
+    data = _witness(source, signer, name, memory, parse_vkey(vkey) if vkey is not None else None)
     if out is not None:
         write_files(out.parent, {out.name: data})
         click.echo(f"wrote {out}; give it back to the owner of the log, who runs `ragassay log accept`")

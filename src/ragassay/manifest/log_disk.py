@@ -37,6 +37,8 @@ def write_files(root: Path, files: Mapping[str, bytes]) -> None:
     folders: set[Path] = set()
     for name, data in files.items():
         path = root / name
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path} is no plain file and is not replaced; move it away, or name another place")
         with writing(path):
             folders.update(_make(path.parent, root))
             _write(path, data)

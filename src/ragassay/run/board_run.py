@@ -14,6 +14,7 @@ from ragassay.corpus import read_corpus, store_corpus
 from ragassay.errors import InputError
 from ragassay.manifest import build_run
 from ragassay.manifest.files import INTENT, REGISTRY
+from ragassay.manifest.readable import unreadable
 from ragassay.plugins.weights import default_cache
 from ragassay.question import load_benchmark
 from ragassay.records import JSON, Benchmark, Corpus, Outcome
@@ -298,24 +299,50 @@ def _seal(
     announced = registrar.announcement_of(plan)
     held = _why_backdated(plan, announced, outcomes) or (None if options.seal else _why_held(run, outcomes))
     if held is None:
-        files = build_run(
-            run_id=plan.run_id,
-            pass_k=plan.k,
-            config=plan.config,
-            benchmark=prepared.benchmark,
-            outcomes=outcomes,
-            signer=registrar.signer,
-            problems=refusals(prepared.benchmark, run.states, plan.config.measure.scorer),
-            intent=announced.ref if announced else None,
-            registry_version=registrar.registry_version,
-        )
-        if announced is not None:
-            files[INTENT] = announced.envelope
-        if registrar.registry is not None:
-            files[REGISTRY] = registrar.registry
-        write_folder(workspace.runs / plan.run_id, files)
-        registrar.enter(plan)
+        files = _run_files(run, plan, prepared, registrar, announced, outcomes)
+        held = _why_unreadable(plan, files)
+        if held is None:
+            write_folder(workspace.runs / plan.run_id, files)
+            registrar.enter(plan)
     return Ended(row=plan.row, k=plan.k, run_id=plan.run_id, held=held, missing=missing)
+
+
+def _run_files(
+    run: PassRun,
+    plan: PassPlan,
+    prepared: Prepared,
+    registrar: Registrar,
+    announced: Announcement | None,
+    outcomes: Sequence[Outcome],
+) -> dict[str, bytes]:
+    """Return the signed files of a pass that has ended, with its announcement and the registry beside them."""
+    files = build_run(
+        run_id=plan.run_id,
+        pass_k=plan.k,
+        config=plan.config,
+        benchmark=prepared.benchmark,
+        outcomes=outcomes,
+        signer=registrar.signer,
+        problems=refusals(prepared.benchmark, run.states, plan.config.measure.scorer),
+        intent=announced.ref if announced else None,
+        registry_version=registrar.registry_version,
+    )
+    if announced is not None:
+        files[INTENT] = announced.envelope
+    if registrar.registry is not None:
+        files[REGISTRY] = registrar.registry
+    return files
+
+
+def _why_unreadable(plan: PassPlan, files: Mapping[str, bytes]) -> str | None:
+    """Return why a pass is not signed whose run every reader would refuse, as it is over a limit."""
+    fault = unreadable(files)
+    if fault is None:
+        return None
+    return (
+        f"nobody could verify its run: {fault}. Let the rows deliver less or ask fewer questions, and give the pass up "
+        f"with `ragassay log void {plan.run_id} --reason …`"
+    )
 
 
 def _why_backdated(plan: PassPlan, announced: Announcement | None, outcomes: Sequence[Outcome]) -> str | None:

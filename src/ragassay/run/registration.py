@@ -72,12 +72,9 @@ class Registrar:
         with locked(self._workspace.passes / ".lock"):
             for plan in plans:
                 refuse_given_up(self._workspace, plan)
+            stored = list(all_passes(self._workspace, given_up=True))
             for row, created in sorted({(plan.row, plan.created) for plan in plans}):
-                group = [
-                    plan
-                    for plan in all_passes(self._workspace, given_up=True)
-                    if (plan.row, plan.created) == (row, created)
-                ]
+                group = [plan for plan in stored if (plan.row, plan.created) == (row, created)]
                 known = [found for plan in group if (found := self.intent_of(plan.row, plan.run_id)) is not None]
                 _refuse_early(row, known)
                 if not known and not any(map(self._begun, group)):
