@@ -27,17 +27,21 @@ MAX_NAME = 200
 
 _ALGORITHM: dict[KeyKind, int] = {"log": 0x01, "witness": 0x04}
 _MARK = "\u2014 "
+_NAME = re.compile(r"[!-*,-~]+")
 _HEX_ID = re.compile(r"[0-9a-f]{8}")
 
 
 def name_problem(name: str) -> str | None:
-    """Return why a text cannot name a key (empty, long, a space, a plus sign, a character that is not shown)."""
+    """Return why a text cannot name a key (empty, long, a space, a plus sign, a character beyond ASCII).
+
+    Names are compared by eye, and must be the same names under every version of Unicode.
+    """
     if not name:
         return "it is empty"
     if len(name) > MAX_NAME:
         return f"it has {len(name)} characters; {MAX_NAME} are allowed"
-    if "+" in name or any(char.isspace() or not char.isprintable() for char in name):
-        return "a name holds no space, no plus sign and no control character"
+    if not _NAME.fullmatch(name):
+        return "a name is printable ASCII without a space or plus sign"
     return None
 
 

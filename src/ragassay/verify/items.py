@@ -98,7 +98,7 @@ def _check_question(
 
 
 def _republished_problem(row: OutputRow) -> str | None:
-    """Return what a row of scores that were taken over cannot say: more than a score, or that there is none, and why."""
+    """Return what a row of scores that were taken over cannot say: all but a score, or that there is none, and why."""
     if row.verdict is not None or row.claims or row.chunks or row.retrieval != "off":
         return "a republished run records neither retrieval nor verdict"
     if row.status not in ("ok", "judge_failed"):

@@ -24,16 +24,14 @@
   };
 
   const nameProblem = (name) => {
-    const characters = [...name];
-    if (characters.length === 0) return "it is empty";
-    if (characters.length > MAX_NAME) return `it has ${characters.length} characters; ${MAX_NAME} are allowed`;
-    if (/[+\p{C}\p{Z}]/u.test(name)) return "a name holds no space, no plus sign and no control character";
-    return null;
+    if (name === "") return "it is empty";
+    if (name.length > MAX_NAME) return `it has ${name.length} characters; ${MAX_NAME} are allowed`;
+    return /^[!-*,-~]+$/.test(name) ? null : "a name is printable ASCII without a space or plus sign";
   };
 
   /** Return {name, kind: "log" | "witness", x, keyId: 8 hex digits, vkey}; throws InputError, also for a weak key. */
   const parseVkey = (given) => {
-    const line = given.trim();
+    const line = ragassay.fold.strip(given);
     const [name, id, ...rest] = line.split("+");
     const encoded = rest.join("+");
     if (rest.length === 0 || !/^[0-9a-f]{8}$/.test(id)) {
