@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import NoReturn, Protocol
 
@@ -18,6 +19,8 @@ MAX_ENTRIES = 1 << 20
 """The most entries of a log that are fetched."""
 MAX_FETCHED_BYTES = 1 << 30
 TIMEOUT_S = 30.0
+TOTAL_TIMEOUT_S = 600.0
+"""The most seconds that one file, and all files of a log together, may take to arrive."""
 
 
 class LogSource(Protocol):
@@ -43,17 +46,21 @@ class FolderSource:
 
 
 class AddressSource:
-    """A log that a web server serves; all its files together have at most 1 GiB."""
+    """A log that a web server serves; all its files together have at most 1 GiB and take at most ten minutes."""
 
     def __init__(self, address: str) -> None:
         self._prefix = address.rstrip("/")
         self._left = MAX_FETCHED_BYTES
+        self._until = time.monotonic() + TOTAL_TIMEOUT_S
         self.name = shown(address)
 
     def read(self, path: str, cap: int) -> bytes | None:
         """Return the bytes that the server sends."""
+        timeout_s = min(TIMEOUT_S, self._until - time.monotonic())
+        if timeout_s <= 0:
+            raise PluginError(f"{self.name}: its files did not arrive within {TOTAL_TIMEOUT_S:g} seconds")
         try:
-            data = fetch(f"{self._prefix}/{path}", max_bytes=min(cap, self._left), timeout_s=TIMEOUT_S)
+            data = fetch(f"{self._prefix}/{path}", max_bytes=min(cap, self._left), timeout_s=timeout_s)
         except TooLarge:
             raise
         except PluginError as error:

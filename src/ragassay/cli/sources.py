@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO
 
 import msgspec
 
@@ -27,7 +26,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def files(self) -> RunFiles:
-        """Read the files now; raises `InputError` where a folder cannot be read at all."""
+        """Read the files now; raises `InputError` where a folder or file cannot be read at all."""
         return self.read()
 
 
@@ -36,11 +35,11 @@ def open_source(text: str) -> list[Source]:
 
     A run folder; a folder of run folders and `.zip` bundles, such as `.ragassay/runs`; the folder of a board, of its
     site, or a workspace, for its runs; a bundle; an http(s) address of one; `-` for one on the standard input. Folders
-    are read when their files are asked for, everything else now. Raises `InputError` where it stands for none, and
-    `PluginError` where an address cannot be fetched. What is wrong with a bundle is among its problems.
+    and files are read when their content is asked for, everything else now. Raises `InputError` where it stands for
+    none, and `PluginError` where an address cannot be fetched. What is wrong with a bundle is among its problems.
     """
     if text == STANDARD_INPUT:
-        return [_bundle("standard input", _take(sys.stdin.buffer))]
+        return [_bundle("standard input", sys.stdin.buffer.read(MAX_BUNDLE_BYTES + 1))]
     if is_address(text):
         return [_fetched(text)]
     path = Path(text)
@@ -64,10 +63,9 @@ def _folder(path: Path) -> list[Source]:
     bundles = [child for child in inside if _is_bundle(child)]
     packed = {child.stem for child in bundles}  # beside a page of a site stands its run as a bundle: the run is that
     folders = [child for child in inside if child.is_dir() and not (child.name in packed and _is_page(child))]
-    found = [_run(child) if child in folders else _file(child) for child in inside if child in (*folders, *bundles)]
-    if not found:
+    if not folders and not bundles:
         raise InputError(f"{path} holds no run; `ragassay run` writes runs to .ragassay/runs")
-    return found
+    return sorted([*map(_run, folders), *map(_file, bundles)], key=lambda source: Path(source.name))
 
 
 def _is_bundle(path: Path) -> bool:
@@ -85,19 +83,17 @@ def _run(folder: Path) -> Source:
 def _file(path: Path) -> Source:
     if not path.is_file():
         raise InputError(f"{path} is neither a folder nor a file")
+    if not _is_bundle(path) and _read(path, 2) != b"PK":
+        raise InputError(f"{path} is no folder and no .zip bundle; `ragassay export bundle` writes one")
+    return Source(name=str(path), read=lambda: read_bundle(_read(path, MAX_BUNDLE_BYTES + 1)))
+
+
+def _read(path: Path, most: int) -> bytes:
     try:
         with path.open("rb") as file:
-            data = _take(file)
+            return file.read(most)
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror}); check its permissions") from error
-    if not _is_bundle(path) and not data.startswith(b"PK"):
-        raise InputError(f"{path} is no folder and no .zip bundle; `ragassay export bundle` writes one")
-    return _bundle(str(path), data)
-
-
-def _take(stream: BinaryIO) -> bytes:
-    """Return a stream's bytes, at most one more than a bundle may have."""
-    return stream.read(MAX_BUNDLE_BYTES + 1)
 
 
 def _fetched(url: str) -> Source:

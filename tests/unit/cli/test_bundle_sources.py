@@ -6,6 +6,7 @@ import io
 import os
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from http.server import HTTPServer, SimpleHTTPRequestHandler
 from pathlib import Path
@@ -58,6 +59,24 @@ def test_folders_are_read_when_they_are_asked_for(tmp_path: Path) -> None:
     for path in folder.iterdir():
         path.unlink()
     assert source.files.files == {}
+
+
+def test_bundles_are_read_when_they_are_asked_for(tmp_path: Path) -> None:
+    """Of a folder of bundles one at a time is in memory."""
+    for name in ("a.zip", "b.zip"):
+        (tmp_path / name).write_bytes(write_bundle(RUN))
+    first, second = open_source(str(tmp_path))
+    (tmp_path / "b.zip").write_bytes(write_bundle(OTHER))
+    assert (first.files.files, second.files.files) == (RUN, OTHER)
+
+
+def test_a_folder_of_very_many_folders(tmp_path: Path) -> None:
+    """Listing them takes time that grows with their number, and not with its square."""
+    for at in range(3000):
+        (tmp_path / str(at)).mkdir()
+    begun = time.process_time()
+    assert len(open_source(str(tmp_path))) == 3000
+    assert time.process_time() - begun < 2
 
 
 def test_a_bundle_is_one_run(tmp_path: Path) -> None:
