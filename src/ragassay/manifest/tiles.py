@@ -102,6 +102,16 @@ class LogView(msgspec.Struct, frozen=True, dict=True):
         """The hash of each entry."""
         return tuple(map(leaf_hash, self.entries))
 
+    @cached_property
+    def _roots(self) -> dict[int, bytes]:
+        return {}
+
+    def root_at(self, size: int) -> bytes:
+        """Return the root of the tree over the first `size` entries."""
+        if size not in self._roots:
+            self._roots[size] = root_of(self.leaf_hashes[:size])
+        return self._roots[size]
+
 
 def read_log(files: Mapping[str, bytes]) -> LogView:
     """Return the log that stands in these files (path to bytes, as in its folder).

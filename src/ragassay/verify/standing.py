@@ -13,7 +13,6 @@ from ragassay.manifest.registry import KeyStatus, SignedRegistry, decode_registr
 from ragassay.manifest.statement import RunPredicate, SignerRef
 from ragassay.manifest.tiles import LogView
 from ragassay.verify.announcement import check_before, read_announcement
-from ragassay.verify.audit import Accept
 from ragassay.verify.inclusion import Place, check_inclusion
 from ragassay.verify.policy import SLACK_S, Evidence, Judgement, Policy, Unpinned
 from ragassay.verify.report import Announced, Findings, Passes, finding
@@ -176,23 +175,31 @@ def _check_intent(
     return held
 
 
-def _accepting(ran: _Held, announced: _Held | None, reader: Reader) -> Accept:
-    """Return what tells whether another statement of the log is by the run's publisher.
+class Accepting(msgspec.Struct, frozen=True):
+    """Tells whether another statement of the log is by the run's publisher.
 
     That is the key of the run, that of an announcement which the policy accepts or, where the run was accepted by a
     registry, another key that it lists: of two publishers whom one trusts, neither may void the other's runs.
     """
-    own = [ran.evidence]
+
+    own: tuple[tuple[str, bytes | None], ...]
+    """Fingerprint and public key of each signer that counts by itself."""
+    registry: Reader | None
+    """Who asks the registry about further keys, None where it was not asked about the run's."""
+
+    def __call__(self, signer: SignerRef, signed_by: Callable[[bytes], bool]) -> bool:
+        """Tell whether the statement of this signer counts."""
+        for kid, x in self.own:
+            if signer.kid == kid:
+                return x is not None and signed_by(x)
+        return self.registry is not None and _in_registry(signer.kid, signed_by, self.registry)
+
+
+def _accepting(ran: _Held, announced: _Held | None, reader: Reader) -> Accepting:
+    own = [(ran.evidence.kid, ran.evidence.x)]
     if announced is not None and announced.judged.signer == "pinned" and not announced.judged.failures(strict=False):
-        own.append(announced.evidence)
-
-    def accept(signer: SignerRef, signed_by: Callable[[bytes], bool]) -> bool:
-        for evidence in own:
-            if signer.kid == evidence.kid:
-                return evidence.x is not None and signed_by(evidence.x)
-        return ran.judged.key_status is not None and _in_registry(signer.kid, signed_by, reader)
-
-    return accept
+        own.append((announced.evidence.kid, announced.evidence.x))
+    return Accepting(tuple(own), reader if ran.judged.key_status is not None else None)
 
 
 def _in_registry(kid: str, signed_by: Callable[[bytes], bool], reader: Reader) -> bool:
