@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from ragassay.manifest.bundle import read_bundle, write_bundle
 from ragassay.manifest.files import BESIDE, MAX_BYTES
 from ragassay.testing.signed_run import signed_run
+from ragassay.verify import CODES
 
 RUN = signed_run()
 KNOWN = [*MAX_BYTES, *BESIDE]
@@ -67,7 +68,9 @@ def test_what_is_written_reads_back(files: dict[str, bytes]) -> None:
 def test_any_bytes_are_refused_or_read(data: bytes) -> None:
     """Random bytes, alone and between the marks of a ZIP file, never raise."""
     for framed in (data, b"PK\3\4" + data, b"PK\5\6" + data, b"PK\3\4" + data + VALID["short"][-22:]):
-        read_bundle(framed)
+        read = read_bundle(framed)
+        assert all(name in KNOWN or content == b"" for name, content in read.files.items())
+        assert {problem.code for problem in read.problems} <= set(CODES)
 
 
 @pytest.mark.parametrize("name", VALID)

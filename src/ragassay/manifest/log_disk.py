@@ -41,9 +41,9 @@ def write_files(root: Path, files: Mapping[str, bytes]) -> None:
             raise InputError(f"{path} is no plain file and is not replaced; move it away, or name another place")
         with writing(path):
             folders.update(_make(path.parent, root))
-            _write(path, data)
+            write_whole(path, data)
     for folder in sorted(folders):
-        _sync(folder)
+        sync(folder)
 
 
 def _make(folder: Path, root: Path) -> Iterable[Path]:
@@ -54,7 +54,8 @@ def _make(folder: Path, root: Path) -> Iterable[Path]:
     return {folder, *(parent for parent in folder.parents if parent == root or root in parent.parents)}
 
 
-def _write(path: Path, data: bytes) -> None:
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file that appears with all its bytes, or stays what it was; raises `OSError`."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         with temporary.open("wb") as file:
@@ -66,7 +67,8 @@ def _write(path: Path, data: bytes) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _sync(folder: Path) -> None:
+def sync(folder: Path) -> None:
+    """Bring a folder's names to the disk, so that a rename outlives a power cut."""
     file = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(file)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import os
 import re
 import secrets
 import shutil
@@ -12,7 +10,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ragassay.errors import InputError
+from ragassay.manifest.log_disk import locked, sync, write_whole
 from ragassay.manifest.log_seen import SEEN
+
+__all__ = ["RUN_FILES", "Workspace", "locked", "slug", "write_bytes", "write_folder"]
 
 RUN_FILES = ("run.dsse.json", "outputs.jsonl", "telemetry.jsonl", "config.json", "benchmark.json")
 
@@ -53,33 +54,15 @@ def slug(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:80] or "row"
 
 
-@contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold a file's lock until the block ends; another process waits. A dead one holds none."""
-    with _writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(file)
-
-
 def write_bytes(path: Path, data: bytes) -> None:
     """Write a file, and its folder, so that a crash leaves either the old bytes or all of the new ones.
 
     Raises `InputError` where it cannot be written.
     """
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     with _writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            _write(temporary, data)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
-        _sync(path.parent)
+        write_whole(path, data)
+        sync(path.parent)
 
 
 def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -93,26 +76,10 @@ def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _temporary_folder(folder) as temporary:
             for name, data in files.items():
-                _write(temporary / name, data)
-            _sync(temporary)
+                write_whole(temporary / name, data)
+            sync(temporary)
             temporary.rename(folder)
-        _sync(folder.parent)
-
-
-def _write(path: Path, data: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _sync(folder: Path) -> None:
-    """Bring a folder's names to the disk, so that a rename outlives a power cut."""
-    file = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)
+        sync(folder.parent)
 
 
 @contextlib.contextmanager
