@@ -70,8 +70,9 @@ def republished(
     not fit.
     """
     items = _items(items_path, set_id, set_version)
+    data = _read(file, MAX_SCORES_BYTES)
     try:
-        scores = read_scores(_read(file, MAX_SCORES_BYTES), items.benchmark.questions, judge=judge, rounding=rounding)
+        scores = read_scores(data, items.benchmark.questions, judge=judge, rounding=rounding)
     except InputError as error:
         raise InputError(f"{file}: {error.message}", error.problems) from error
     claimed = Claimed(

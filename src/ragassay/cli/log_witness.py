@@ -14,6 +14,7 @@ from ragassay.errors import InputError
 from ragassay.manifest import LogFolder, NoteKey, Signer, parse_vkey
 from ragassay.manifest.checkpoint import SignedCheckpoint
 from ragassay.manifest.checkpoint import cosign as add_cosignature
+from ragassay.manifest.keyfile import key_path
 from ragassay.manifest.log_disk import locked, read_file, write_files
 from ragassay.manifest.note import note_key
 from ragassay.manifest.witness import (
@@ -54,13 +55,14 @@ def cosign(
     source = open_log(log)
     if out is None and not isinstance(source, FolderSource):
         raise InputError("a log at an address cannot be written to; name a file with --out")
-    signer = environment_signer("witness") or signer_named(folder, key_name)
+    signer = environment_signer("witness") or _signer(folder, key_name)
     witness = note_key(name, "witness", signer.x)
     memory = state or folder / f"{_slug(name)}.state.json"
     data = _witness(source, signer, name, memory, parse_vkey(vkey) if vkey is not None else None)
     if out is not None:
         write_files(out.parent, {out.name: data})
-        click.echo(f"wrote {out}; give it back to the owner of the log, who runs `ragassay log accept`")
+        accept = f"ragassay log accept {out.name} --witness VKEY"
+        click.echo(f"wrote {out}; give it back to the owner of the log, who runs `{accept}` with this key")
     elif isinstance(source, FolderSource):
         LogFolder(source.path).accept(data, [witness])
         click.echo(f"cosigned {source.name}{_renewed(source.path)}")
@@ -75,6 +77,16 @@ def cosign_folder(log: Path, signer: Signer, name: str, memory: Path) -> NoteKey
     witness = note_key(name, "witness", signer.x)
     LogFolder(log).accept(_witness(FolderSource(log), signer, name, memory, None), [witness])
     return witness
+
+
+def _signer(folder: Path, name: str) -> Signer:
+    if not key_path(folder, name).exists():
+        option = "" if name == "witness" else f" --name {name}"
+        raise InputError(
+            f"there is no key {name!r} in {folder} to sign as a witness with; "
+            f"`ragassay keys init --kind witness{option}` makes one, and --dir names another folder"
+        )
+    return signer_named(folder, name)
 
 
 def _witness(source: LogSource, signer: Signer, name: str, memory: Path, given: NoteKey | None) -> bytes:

@@ -80,7 +80,11 @@ def trust_of(
 
 def _policy(keys: Sequence[Path], root: str | None, file: Path | None) -> Policy:
     if file is not None:
-        return load_policy(_read(file, MAX_POLICY_BYTES))
+        data = _read(file, MAX_POLICY_BYTES)
+        try:
+            return load_policy(data)
+        except InputError as error:
+            raise InputError(f"{file}: {error.message}", error.problems) from error
     pins: list[Policy] = [PinnedKey(run_key(load_public_key(key))) for key in keys]
     if root is not None:
         pins.append(_pinned_root(root))

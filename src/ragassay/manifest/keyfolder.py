@@ -71,7 +71,10 @@ def find_key(folder: Path, kind: KeyKind) -> Path | None:
     chosen = [path for path in found if path.name == kind + PRIVATE] or found
     if len(chosen) > 1:
         names = ", ".join(path.name.removesuffix(PRIVATE) for path in chosen)
-        raise InputError(f"there are several {kind} keys in {folder} ({names}) and none is called {kind!r}; name one")
+        raise InputError(
+            f"there are several {kind} keys in {folder} ({names}) and none is called {kind!r}; move each private key "
+            f"that is not to sign into {folder / RETIRED}"
+        )
     return chosen[0] if chosen else None
 
 

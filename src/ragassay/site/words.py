@@ -243,9 +243,11 @@ def board_warnings(runs: Sequence[LoadedRun]) -> tuple[str, ...]:
     """Return one sentence per warning of the verifier, over all runs that are drawn, and one on those that are not."""
     drawn = [run for run in runs if run.document is not None]
     counts = Counter(code for run in drawn for code in {c.code for c in run.checks if c.severity == "warn"})
-    said = [f"{code} in {n} of {len(drawn)} runs: {CODES[code].meaning}" for code, n in sorted(counts.items())]
+    said = [
+        f"{code} in {n} of {plural(len(drawn), 'run')}: {CODES[code].meaning}" for code, n in sorted(counts.items())
+    ]
     if different := sum(CODE in run.codes for run in drawn):
-        said.insert(0, f"{CODE} in {different} of {len(drawn)} runs: {CODES[CODE].meaning}")
+        said.insert(0, f"{CODE} in {different} of {plural(len(drawn), 'run')}: {CODES[CODE].meaning}")
     if refused := len(runs) - len(drawn):
         said.insert(0, f"{plural(refused, 'run')} not verified, and neither drawn nor ranked")
     return tuple(said)

@@ -288,6 +288,13 @@ def test_accept_refuses_what_no_named_witness_signed() -> None:
         call("accept", "nothing", "--witness", vkey_of(cosign("--out", "out.checkpoint")))
 
 
+def test_cosigning_without_a_key_says_how_to_make_one_of_the_right_kind() -> None:
+    with pytest.raises(InputError, match=r"`ragassay keys init --kind witness` makes one"):
+        call("cosign", ".ragassay/log", "--name", "witness.example/1")
+    with pytest.raises(InputError, match=r"`ragassay keys init --kind witness --name second` makes one"):
+        call("cosign", ".ragassay/log", "--name", "witness.example/1", "--dir", "keys", "--key-name", "second")
+
+
 def test_the_witness_key_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     """A key that is given as a variable needs no file."""
     signer = Signer.from_seed(b"e" * 32, "witness")

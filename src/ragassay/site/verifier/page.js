@@ -33,7 +33,7 @@
       say("pin-said", `Pinned: ${state.pin.words}`);
     } catch (error) {
       state.pin = null;
-      say("pin-said", `Not pinned: ${error.message} Nothing is trusted yet.`, true);
+      say("pin-said", `Not pinned: ${error.message.replace(/[.]$/u, "")}. Nothing is trusted yet.`, true);
     }
     at("pin-clear").hidden = false;
     await recheck();
@@ -55,7 +55,7 @@
     const bytes = await bytesOf(file, MAX_SMALL_BYTES, "a policy").catch((error) => error);
     if (bytes instanceof Uint8Array) return pin(file.name, bytes);
     state.pin = null;
-    say("pin-said", `Not pinned: ${bytes.message} Nothing is trusted yet.`, true);
+    say("pin-said", `Not pinned: ${bytes.message.replace(/[.]$/u, "")}. Nothing is trusted yet.`, true);
     return recheck();
   }
 
