@@ -289,6 +289,7 @@ def test_accept_refuses_what_no_named_witness_signed() -> None:
 
 
 def test_cosigning_without_a_key_says_how_to_make_one_of_the_right_kind() -> None:
+    """The kind and the name stand in the command that it gives."""
     with pytest.raises(InputError, match=r"`ragassay keys init --kind witness` makes one"):
         call("cosign", ".ragassay/log", "--name", "witness.example/1")
     with pytest.raises(InputError, match=r"`ragassay keys init --kind witness --name second` makes one"):
