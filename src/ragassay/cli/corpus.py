@@ -14,6 +14,7 @@ import click
 import msgspec
 
 from ragassay import plugins
+from ragassay.cli.verb_group import VerbGroup
 from ragassay.errors import InputError
 from ragassay.records import JSON, Corpus
 from ragassay.seams import Chunker, Progress
@@ -22,7 +23,7 @@ SHOWN = 20
 PLAIN_EVERY_S = 5.0
 
 
-@click.group()
+@click.group(cls=VerbGroup)
 def command() -> None:
     """Build and inspect the corpus."""
 

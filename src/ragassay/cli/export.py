@@ -12,6 +12,7 @@ import click
 
 from ragassay.cli.export_verifier import verifier
 from ragassay.cli.new_file import write_new
+from ragassay.cli.verb_group import VerbGroup
 from ragassay.errors import InputError, VerifyError
 from ragassay.manifest import is_run_folder, read_run
 from ragassay.manifest.bundle import write_bundle
@@ -35,7 +36,7 @@ _force = click.option("--force", is_flag=True, help="Replace a file that is ther
 _as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
-@click.group("export")
+@click.group("export", cls=VerbGroup)
 def command() -> None:
     """Write a run as one file that can be sent, or the page that checks runs."""
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from ragassay.cli.passphrase import run_signer
+from ragassay.cli.verb_group import VerbGroup
 from ragassay.errors import InputError
 from ragassay.manifest import RunPredicate, decode_run, read_run
 from ragassay.manifest.files import FOREIGN, MAX_BYTES
@@ -26,7 +27,7 @@ TABLES = (".csv", ".jsonl", ".ndjson")
 """Endings of item sets that are kept as they are; a .json file is, if it is in the published form."""
 
 
-@click.group("import")
+@click.group("import", cls=VerbGroup)
 def command() -> None:
     """Take in scores that were computed elsewhere."""
 

