@@ -12,7 +12,7 @@ FOREIGN = "benchmark.foreign"
 
 MAX_BYTES: dict[str, int] = {
     MANIFEST: 1 << 20,
-    OUTPUTS: 64 << 20,
+    OUTPUTS: 96 << 20,
     TELEMETRY: 64 << 20,
     CONFIG: 4 << 20,
     BENCHMARK: 64 << 20,

@@ -45,7 +45,8 @@
     "5kw 5lc wtc xcg xds xjk xkg xn4 xyo 1eds 1fhc 1h68 1ht2 1hww 1hyu 1i34 1ib4 1ikw 1iog 1iz4 1j28 1j5c 1jhc " +
     "1jkg 1k5s 1kcw 1kf4 1zkw 1znk 1zrk 2l72 2l7c 2l7m 2l7w 2l86 2n28 2ne8 2onk 2sc0";
 
-  const SPACES = /^[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]$/;
+  const SPACE_RUNS = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/g;
+  const SPACES = new RegExp(`^${SPACE_RUNS.source}$`);
   const folded = new Map();
 
   function numbers(words) {
@@ -77,5 +78,5 @@
     return zero === undefined ? null : String(point - zero);
   }
 
-  ragassay.characters = { caseFolded, isSpace, digitOf };
+  ragassay.characters = { SPACE_RUNS, caseFolded, isSpace, digitOf };
 })();

@@ -2,27 +2,11 @@
 (() => {
   "use strict";
 
-  const { isSpace, caseFolded } = ragassay.characters;
-  const ASCII = /^[\0-\x7f]*$/;
-  const ASCII_SPACES = /[\t-\r\x1c-\x20]+/g;
-
+  const { SPACE_RUNS, isSpace, caseFolded } = ragassay.characters;
   /** Return `text` in lower case (full case folding) with every run of white space as one space. */
   function fold(text) {
-    if (ASCII.test(text)) return text.toLowerCase().replace(ASCII_SPACES, " ");
-    let found = "";
-    let spaces = false;
-    for (const char of text) {
-      for (const folded of caseFolded(char)) {
-        if (isSpace(folded)) {
-          spaces = true;
-          continue;
-        }
-        if (spaces) found += " ";
-        spaces = false;
-        found += folded;
-      }
-    }
-    return spaces ? `${found} ` : found;
+    const ascii = text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+    return ascii.replace(/[^\0-\x7f]/gu, caseFolded).replace(SPACE_RUNS, " ");
   }
 
   /** Return `text` without white space at its ends, as Python's `str.strip` has it. */
