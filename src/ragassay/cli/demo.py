@@ -51,7 +51,7 @@ def command(model: str, workspace: Path | None, site: Path) -> int:
     renew_proofs(space)
     signed = [space.runs / end.run_id for end in executed.ended if end.held is None]
     refused = verify_strictly(signed, policy=policy, log=space.log, rerun=model == "reader")
-    click.echo(f"verify: ragassay verify --strict --policy {policy} {space.runs}\n")
+    click.echo()
     return finish(board, space, site, executed, quiet=False) or refused
 
 

@@ -109,6 +109,8 @@ def registry(
         new = first_version(root, now=now, days=days, version=number or 1)
     new = with_keys(new, keys, start=now if start is None else read_moment(start, "--from"))
     _write(path, new, root)
+    if keys and start is None:
+        click.echo("what is added counts from now on; --from TIME takes in what it signed before", err=True)
     if as_json:
         click.echo(json.dumps(_json(new, None), indent=2))
         return
@@ -177,11 +179,15 @@ def _rotate_root(old: Registry, root_dir: Path, new_name: str, path: Path, days:
 @click.argument("key", metavar="KID_OR_NAME")
 @click.option("--since", required=True, metavar="TIME", help="From when on nothing by the key counts.")
 @click.option("--reason", help="Why, in a few words; it stands in the registry.")
+@_folder
 @_root_dir
 @_file
 @_days
-def revoke(key: str, since: str, reason: str | None, root_dir: Path, path: Path, days: int) -> None:
-    """Revoke a key in the registry: only what a witness saw before TIME counts from now on."""
+def revoke(key: str, since: str, reason: str | None, folder: Path, root_dir: Path, path: Path, days: int) -> None:
+    """Revoke a key in the registry: only what a witness saw before TIME counts from now on.
+
+    Its private key, where --dir holds it, is put aside, so that it signs nothing more.
+    """
     moment = read_moment(since, "--since")
     old = load_registry(path).registry
     record = find_record(old, key)
@@ -190,6 +196,9 @@ def revoke(key: str, since: str, reason: str | None, root_dir: Path, path: Path,
     _write(path, new, root)
     click.echo(f"{path} is version {new.version}; publish it at once")
     click.echo(f"revoked  {one_line(record.name)}  {record.kid}  since {moment_text(moment)}")
+    private = next((entry.path for entry in list_keys(folder) if entry.kid == record.kid), None)
+    if private is not None:
+        click.echo(f"put aside  {retire_key(private)}")
 
 
 def root_signer(folder: Path, kid: str) -> Signer:

@@ -14,9 +14,12 @@ from ragassay.cli.log_witness import cosign
 from ragassay.cli.verb_group import VerbGroup
 from ragassay.errors import InputError, VerifyError
 from ragassay.manifest import LogFolder, NoteKey, load_public_key, parse_vkey
+from ragassay.manifest.files import REGISTRY
 from ragassay.manifest.log_disk import read_file, write_files
 from ragassay.manifest.note import MAX_NOTE_BYTES
+from ragassay.manifest.registry_file import load_registry
 from ragassay.manifest.statement import SignerRef
+from ragassay.site.safe import one_line
 from ragassay.verify.audit import Accept, audit
 
 DEFAULT_LOG = ".ragassay/log"
@@ -153,7 +156,11 @@ def policy(witnesses: tuple[str, ...], quorum: int | None, out: Path | None, wor
     from ragassay.verify.policy_file import write_policy
 
     keys = [load_public_key(path) for path in sorted((workspace / "keys").glob("*.pub.json"))]
-    runs = [key for key in keys if key.kind in (None, "run")]
+    revoked = _revoked(workspace.absolute().parent / REGISTRY)
+    for key in keys:
+        if key.kid in revoked:
+            click.echo(f"left out, as the key registry revoked it: {one_line(key.name)} {key.kid}", err=True)
+    runs = [key for key in keys if key.kind in (None, "run") and key.kid not in revoked]
     if not runs:
         raise InputError(f"there is no run key in {workspace / 'keys'}; `ragassay keys init` makes one")
     given = [witness_key(text) for text in witnesses]
@@ -166,6 +173,13 @@ def policy(witnesses: tuple[str, ...], quorum: int | None, out: Path | None, wor
     else:
         write_files(out.parent, {out.name: data})
         click.echo(f"wrote {out}")
+
+
+def _revoked(registry: Path) -> set[str]:
+    """Return the fingerprints that the key registry beside the workspace revoked; none where there is no registry."""
+    if not registry.exists():
+        return set()
+    return {record.kid for record in load_registry(registry).registry.keys if record.status == "revoked"}
 
 
 def witness_key(text: str) -> NoteKey:

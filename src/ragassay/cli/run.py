@@ -33,7 +33,7 @@ from ragassay.run.registration import Registrar
 from ragassay.run.status import RunStatus
 from ragassay.run.workspace import Workspace
 from ragassay.seams import Retriever
-from ragassay.site.numbers import plural
+from ragassay.site.numbers import listed, plural
 from ragassay.site.safe import one_line
 
 
@@ -140,6 +140,7 @@ def execute(
 
     with planned(board, space, options) as plan:
         announced(plan.registrar)
+        _warn_unseen(plan, space)
         _allow_open_files(len(plan.plans))
         status, prepared = plan.status, plan.prepared
         try:
@@ -151,6 +152,16 @@ def execute(
                 click.echo(note, err=True)
             if status.stop and status.left:
                 click.echo("stopped; what was asked is kept: run the same command again to continue", err=True)
+
+
+def _warn_unseen(plan: Planned, space: Workspace) -> None:
+    """Say before the first answer which announcements a witness has yet to see, where the policy asks for one."""
+    if (space.root / "policy.json").exists() and (rows := plan.registrar.unseen(plan.plans)):
+        click.echo(
+            f"no witness has seen the announcement of {listed([one_line(row) for row in rows])} yet: the runs will be "
+            "UNTIMED for good. Ctrl-C, let one cosign the log (`ragassay log cosign`), and run again",
+            err=True,
+        )
 
 
 def _announce(board: BoardFile, space: Workspace, options: Options, as_json: bool) -> int:
@@ -299,7 +310,7 @@ def finish(board: BoardFile, space: Workspace, site: Path, executed: Executed, *
         )
         return 3
     if not quiet:
-        click.echo(f"pages:  {_near(site / 'index.html')}\nverify: ragassay verify {_near(space.runs)}")
+        click.echo(f"pages:  {_near(site / 'index.html')}\nverify: {_verify_command(space)}")
     return 0
 
 
@@ -307,6 +318,13 @@ def _near(path: Path) -> Path:
     """Return the path as it is called from the current folder, where it lies in it."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def _verify_command(space: Workspace) -> str:
+    """Return the command that checks the runs, by the workspace's policy where it has one."""
+    policy = space.root / "policy.json"
+    by = f" --strict --policy {_near(policy)}" if policy.exists() else ""
+    return f"ragassay verify{by} {_near(space.runs)}"
 
 
 def to_json_ended(ended: Ended) -> dict[str, Any]:

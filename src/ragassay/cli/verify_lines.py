@@ -85,8 +85,9 @@ def summary_lines(reports: Sequence[Report], strict: bool) -> list[str]:
 
 
 def _intents(reports: Sequence[Report]) -> list[str]:
-    """Return one line for each announcement of which a log says how its passes ended."""
+    """Return one line for each announcement of which a log says how its passes ended, and which were not given."""
     lines = []
+    given = {(r.announced.log, r.announced.index, r.pass_k) for r in reports if r.announced is not None}
     for report in reports:
         said = report.announced
         if said is None or said.passes is None:
@@ -95,5 +96,7 @@ def _intents(reports: Sequence[Report]) -> list[str]:
         ends = [f"{len(said.passes.published)} of {planned} published"]
         ends += [f"{len(said.passes.voided)} void"] if said.passes.voided else []
         ends += [f"{len(said.passes.missing)} MISSING"] if said.passes.missing else []
+        absent = [str(k) for k in said.passes.published if (said.log, said.index, k) not in given]
+        ends += [f"pass {', '.join(absent)} not among these runs"] if absent else []
         lines.append(f"intent {said.index} {_name(report.row)}: {', '.join(ends)}")
     return list(dict.fromkeys(lines))

@@ -134,6 +134,16 @@ class Registrar:
             if intent.predicate.signer.kid != self.signer.kid
         ]
 
+    def unseen(self, plans: Sequence[PassPlan]) -> list[str]:
+        """Return the rows whose announcement no witness saw yet, of passes that have no answer: there is still time."""
+        seen = max((checkpoint.size for checkpoint in self.log.witnessed()), default=0)
+        rows = []
+        for plan in plans:
+            announced = self.announcement_of(plan) if not self._begun(plan) else None
+            if announced is not None and announced.ref.index >= seen:
+                rows.append(plan.row)
+        return sorted(set(rows))
+
     def void(self, plan: PassPlan, reason: str) -> None:
         """Log that a planned pass will not be finished; one that was never announced needs no voiding."""
         intent = self.intent_of(plan.row, plan.run_id)

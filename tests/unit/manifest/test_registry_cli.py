@@ -461,3 +461,24 @@ def test_a_home_that_cannot_be_written_is_said(
     remember("a", 4)
     assert "No space left on device" in capsys.readouterr().err
     assert list((tmp_path / "ragassay").iterdir()) == []
+
+
+def test_a_revoked_key_is_put_aside_and_left_out_of_a_policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After its revocation the key signs nothing more, and a policy of the workspace's keys no longer trusts it."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    publisher = Publisher(tmp_path)
+    publisher.call("init", "--dir", publisher.keys, "--name", "run-2", "--kind", "run")
+    assert "counts from now on" in publisher.add().output
+    assert publisher.add("run-2").exit_code == 0
+    revoked = publisher.change("revoke", publisher.kid("run"), "--since", "1790000000", "--dir", publisher.keys)
+    assert revoked.exit_code == 0
+    assert not (publisher.keys / "run.pem").exists()
+    workspace = tmp_path / ".ragassay"
+    publisher.keys.rename(tmp_path / "kept")
+    workspace.mkdir()
+    (tmp_path / "kept").rename(workspace / "keys")
+    policy = CliRunner().invoke(root, ["log", "policy", "--workspace", str(workspace)])
+    assert policy.exit_code == 0
+    assert "left out, as the key registry revoked it: run " in policy.output
+    keys = json.loads(policy.stdout)["keys"]
+    assert [key["name"] for key in keys] == ["run-2"]

@@ -10,17 +10,21 @@ from run_lab import LOG_SIGNER, SIGNER, Lab, register
 
 from ragassay import canon
 from ragassay.errors import InputError
-from ragassay.manifest import read_run
+from ragassay.manifest import generate_key, read_run
 from ragassay.manifest.announce import SignedIntent, SignedVoid, decode_intent, decode_void
+from ragassay.manifest.checkpoint import cosign
 from ragassay.manifest.decode import decode_statement
 from ragassay.manifest.dsse import decode_base64, decode_envelope
 from ragassay.manifest.files import INTENT, INTENT_PROOF, MANIFEST, RUN_PROOF
 from ragassay.manifest.log_folder import LogFolder
+from ragassay.manifest.note import note_key
 from ragassay.manifest.proof import decode_proof
 from ragassay.manifest.statement import RunPredicate
 from ragassay.run.board_run import Options
 from ragassay.run.plan import NEW_INSTEAD, all_passes, open_passes
 from ragassay.run.registration import Registrar
+
+SIGNER_2 = generate_key("witness")
 
 
 @pytest.fixture
@@ -162,3 +166,22 @@ def test_voiding_a_finished_board_finds_nothing_open(lab: Lab) -> None:
     assert list(open_passes(lab.space)) == []
     assert len(list(all_passes(lab.space))) == 2
     assert voids_of(LogFolder(lab.space.log).view().entries) == []
+
+
+def test_rows_that_no_witness_saw_are_named_while_there_is_time(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before the first answer every row is unseen; with a cosigned log none is, and after answers none is asked for."""
+    named: list[list[str]] = []
+
+    async def stop(_prepared: Any, _rows: Any, plans: Any, _space: Any, *, registrar: Registrar, **_: Any) -> Any:
+        named.append(registrar.unseen(plans))
+        log = registrar.log
+        cosigned = cosign(log.checkpoint().data, SIGNER_2, "witness.test", 1_790_000_000)
+        log.accept(cosigned, [note_key("witness.test", "witness", SIGNER_2.x)])
+        named.append(registrar.unseen(plans))
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("run_lab.run_passes", stop)
+        with pytest.raises(KeyboardInterrupt):
+            lab.run()
+    assert named == [["no-retrieval", "row"], []]

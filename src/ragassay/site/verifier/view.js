@@ -103,11 +103,14 @@
           : "recomputed, and the same";
     const checkable = report.made.includes("item scores");
     const items = checkable ? says("item scores", ["ITEM_SCORE", "SCORED_FAILURE"]) : "not checkable";
+    const given = report.findings.some((finding) => finding.code.endsWith("_DIGEST"))
+      ? " These are the figures of the files as they were given, which are not the ones that were signed."
+      : "";
     return element(
       "p",
       {},
       `Item scores from their verdicts: ${items}. Score from the items: ${says("run score", ["RUN_SCORE"])}. ` +
-        `Counts from the rows: ${says("counts", ["COUNTS"])}.`,
+        `Counts from the rows: ${says("counts", ["COUNTS"])}.${given}`,
     );
   }
 
