@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ragassay.manifest.bundle import MAX_TOTAL_BYTES
-from ragassay.manifest.files import CONFIG, MANIFEST, MAX_BYTES, MAX_MEMBERS, OUTPUTS
+from ragassay.manifest.files import CONFIG, MANIFEST, MAX_BYTES, MAX_MEMBERS, MAX_TOTAL_BYTES, OUTPUTS
 
 FILE = 0o100644 << 16
 UTF8 = 1 << 11

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from ragassay.errors import InputError
-from ragassay.manifest.bundle import MAX_TOTAL_BYTES, read_bundle, write_bundle
-from ragassay.manifest.files import BESIDE, CONFIG, MAX_BYTES
+from ragassay.manifest.bundle import read_bundle, write_bundle
+from ragassay.manifest.files import BESIDE, CONFIG, MAX_BYTES, MAX_TOTAL_BYTES
 from ragassay.testing.signed_run import signed_run
 
 RUN = signed_run()
