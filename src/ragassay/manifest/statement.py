@@ -6,7 +6,18 @@ from typing import Literal
 
 import msgspec
 
-from ragassay.records import Benchmark, Config, Counts, OutputRow, Record, Score, TelemetryRow
+from ragassay.records import (
+    Benchmark,
+    Config,
+    Counts,
+    JudgementCounts,
+    NullRow,
+    OutputRow,
+    Purpose,
+    Record,
+    Score,
+    TelemetryRow,
+)
 
 PREDICATE_BASE = "https://ragassay.dev/attestation"
 RUN_KIND = f"{PREDICATE_BASE}/benchmark-run/"
@@ -15,6 +26,8 @@ INTENT_KIND = f"{PREDICATE_BASE}/run-intent/"
 INTENT_TYPE = f"{INTENT_KIND}v0.1"
 VOID_KIND = f"{PREDICATE_BASE}/run-void/"
 VOID_TYPE = f"{VOID_KIND}v0.1"
+JUDGEMENT_KIND = f"{PREDICATE_BASE}/benchmark-judgement/"
+JUDGEMENT_TYPE = f"{JUDGEMENT_KIND}v0.1"
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 AGGREGATION = "lower-median-of-five-most-recent/1"
@@ -197,11 +210,36 @@ class VoidPredicate(Record, frozen=True):
     signer: SignerRef
 
 
+class JudgementPredicate(Record, frozen=True):
+    """What a further judge said of the stored answers of one run.
+
+    `of` is the SHA-256 of the bytes of the run's envelope, `replies` that of `replies.jsonl`, `judge.digest` that of
+    `judge.json`. `n` numbers judgements of one run by one judge for one purpose, from 1. `null_row` names the text that
+    stood in place of every answer. `score` is None where nothing was judged; `created` is in Unix seconds.
+    """
+
+    of: Digest
+    run_id: str
+    row: RowRef
+    pass_: PassRef = msgspec.field(name="pass")
+    judge: JudgeRef
+    metric: Metric
+    purpose: Purpose
+    null_row: NullRow | None
+    n: int
+    verdicts: Digest
+    replies: Digest
+    counts: JudgementCounts
+    score: Score | None
+    created: int
+    signer: SignerRef
+
+
 class Subject(Record, frozen=True):
     """The one artifact of a statement.
 
-    `outputs.jsonl` of a run, `config.json` of an announcement, the voided `run.dsse.json` or else `intent.dsse.json`
-    of a voiding.
+    `outputs.jsonl` of a run, `verdicts.jsonl` of a judgement, `config.json` of an announcement, the voided
+    `run.dsse.json` or else `intent.dsse.json` of a voiding.
     """
 
     name: str
@@ -233,6 +271,15 @@ class VoidStatement(Record, frozen=True):
     predicate_type: str
     subject: tuple[Subject, ...]
     predicate: VoidPredicate
+
+
+class JudgementStatement(Record, frozen=True):
+    """An in-toto Statement v1 around a judgement."""
+
+    type_: str = msgspec.field(name="_type")
+    predicate_type: str
+    subject: tuple[Subject, ...]
+    predicate: JudgementPredicate
 
 
 class RunDocument(Record, frozen=True):

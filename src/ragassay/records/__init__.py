@@ -7,6 +7,14 @@ what is unknown is None, never 0.
 
 from ragassay.records.answering import Answer, Delivered, Hit, Message, Reply, Retrieval, RetrievalState, Usage
 from ragassay.records.corpus import Chunk, Corpus, Page
+from ragassay.records.judgement import (
+    JudgementCounts,
+    JudgementReplies,
+    JudgementRow,
+    JudgementStatus,
+    NullRow,
+    Purpose,
+)
 from ragassay.records.judging import (
     MISSING,
     SCORED,
@@ -57,8 +65,13 @@ __all__ = [
     "Hit",
     "JudgeItem",
     "JudgeReply",
+    "JudgementCounts",
+    "JudgementReplies",
+    "JudgementRow",
+    "JudgementStatus",
     "Measure",
     "Message",
+    "NullRow",
     "Outcome",
     "OutputChunk",
     "OutputRow",
@@ -66,6 +79,7 @@ __all__ = [
     "Page",
     "Profile",
     "Provenance",
+    "Purpose",
     "Question",
     "RawVerdict",
     "Record",
