@@ -310,7 +310,7 @@ def test_missing_items_over_one_in_fifty_are_told(items: int, failed: list[int],
 
 
 def _republish(run: OpenedRun) -> None:
-    run.predicate["provenance"].update(sourceKind="republished", upstreamRef="board of 2026-09")
+    run.predicate["provenance"].update(sourceKind="republished", modelInvoked=False, upstreamRef="board of 2026-09")
     for name in ("config", "telemetry", "corpus", "stack", "model", "window"):
         run.predicate[name] = None
     run.predicate["judge"]["digest"] = None
@@ -318,7 +318,7 @@ def _republish(run: OpenedRun) -> None:
 
 def _without_verdicts(run: OpenedRun) -> None:
     for row in run.outputs:
-        row.update(verdict=None, claims=[], judge=None)
+        row.update(verdict=None, claims=[], judge=None, retrieval="off", chunks=[])
 
 
 def republished() -> Files:
