@@ -215,7 +215,8 @@ class JudgementPredicate(Record, frozen=True):
 
     `of` is the SHA-256 of the bytes of the run's envelope, `replies` that of `replies.jsonl`, `judge.digest` that of
     `judge.json`. `n` numbers judgements of one run by one judge for one purpose, from 1. `null_row` names the text that
-    stood in place of every answer. `score` is None where nothing was judged; `created` is in Unix seconds.
+    stood in place of every answer, and `shown` is that text. `score` is None where nothing was judged; `created` is in
+    Unix seconds.
     """
 
     of: Digest
@@ -233,6 +234,7 @@ class JudgementPredicate(Record, frozen=True):
     score: Score | None
     created: int
     signer: SignerRef
+    shown: str | None = None
 
 
 class Subject(Record, frozen=True):

@@ -1,0 +1,332 @@
+"""A judgement of the stored answers of one run: its four files built, and read as strictly as those of a run. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn, TypeVar, get_args
+
+import msgspec
+
+from ragassay import canon
+from ragassay.errors import VerifyError
+from ragassay.manifest import dsse
+from ragassay.manifest.build import sign_payload
+from ragassay.manifest.encoding import decode_line, encode_rows, split_lines
+from ragassay.manifest.files import CONFIG, MANIFEST, MAX_BYTES, MAX_COMMAS, MAX_ROW_BYTES, MAX_ROWS, OUTPUTS, TELEMETRY
+from ragassay.manifest.sign import Signer, check_signature
+from ragassay.manifest.statement import (
+    JUDGEMENT_KIND,
+    JUDGEMENT_TYPE,
+    PAYLOAD_TYPE,
+    STATEMENT_TYPE,
+    Digest,
+    JudgementPredicate,
+    JudgementStatement,
+    JudgeRef,
+    Metric,
+    RunPredicate,
+    Subject,
+)
+from ragassay.records import (
+    JSON,
+    JudgementCounts,
+    JudgementReplies,
+    JudgementRow,
+    NullRow,
+    Profile,
+    Purpose,
+    Record,
+    to_json,
+)
+from ragassay.score import run_score
+
+JUDGEMENT = "judgement.dsse.json"
+VERDICTS = "verdicts.jsonl"
+REPLIES = "replies.jsonl"
+JUDGE = "judge.json"
+
+JUDGEMENT_BYTES: dict[str, int] = {
+    JUDGEMENT: MAX_BYTES[MANIFEST],
+    VERDICTS: MAX_BYTES[OUTPUTS],
+    REPLIES: MAX_BYTES[TELEMETRY],
+    JUDGE: MAX_BYTES[CONFIG],
+}
+"""The files of a judgement and the most bytes that each may have."""
+
+MAX_NUMBER = 100_000
+"""The most judgements of one run by one judge for one purpose."""
+MAX_SHOWN = 10_000
+"""The most characters of the text that stands in place of every answer."""
+
+_CODES = {VERDICTS: "OUTPUTS_DIGEST", REPLIES: "TELEMETRY_DIGEST", JUDGE: "CONFIG_DIGEST"}
+_RUN_ID = re.compile(r"[0-9a-f]{32}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+R = TypeVar("R", bound=Record)
+
+
+class JudgementDocument(Record, frozen=True):
+    """One judgement with all its files decoded; `judge` is {kind, id, describe}."""
+
+    predicate: JudgementPredicate
+    rows: tuple[JudgementRow, ...]
+    replies: tuple[JudgementReplies, ...]
+    judge: JSON
+
+
+class SignedJudgement(msgspec.Struct, frozen=True):
+    """The statement of a judgement as it was read, with the signature over its bytes."""
+
+    predicate: JudgementPredicate
+    signature: bytes
+    message: bytes
+
+    def signed_by(self, x: bytes) -> bool:
+        """Tell whether the key with these 32 bytes made the signature."""
+        return check_signature(x, self.signature, self.message)
+
+
+def profile_of(metric: str) -> Profile | None:
+    """Return the scorer profile that a metric's id begins with, None where it is none that is known."""
+    profiles: tuple[Profile, ...] = get_args(Profile)
+    return next((name for name in profiles if metric.startswith(f"{name}-judged-by-")), None)
+
+
+def folder_name(judge: str, purpose: Purpose, n: int) -> str:
+    """Return the name of a judgement's folder; `judge` is the digest of the judge."""
+    return f"{judge[:16]}-{purpose}-{n}"
+
+
+def count_rows(rows: Sequence[JudgementRow]) -> JudgementCounts:
+    """Return how many items were judged, how many the judge failed on, and how many there was nothing to judge of."""
+    by_status = [row.status for row in rows]
+    return JudgementCounts(
+        asked=len(rows),
+        judged=by_status.count("judged"),
+        unjudged=by_status.count("judge_failed"),
+        not_judged=by_status.count("not_judged"),
+    )
+
+
+def build_judgement(
+    *,
+    of: str,
+    run: RunPredicate,
+    judge: JSON,
+    purpose: Purpose,
+    rows: Sequence[JudgementRow],
+    replies: Sequence[JudgementReplies],
+    created: int,
+    signer: Signer,
+    n: int = 1,
+    null_row: NullRow | None = None,
+    shown: str | None = None,
+    registry_version: int | None = None,
+) -> dict[str, bytes]:
+    """Return the signed files of a judgement; the same input and key give the same bytes.
+
+    `of` is the SHA-256 of the bytes of the run's envelope, `run` what the run claims; `rows` and `replies` are one per
+    row of the run, in its order. Raises `ValueError` for what no reader would accept, `NotCanonical` for text that
+    cannot be written.
+    """
+    profile = profile_of(run.metric.id)
+    if profile is None:
+        raise ValueError(f"the metric {run.metric.id!r} names no profile that is known")
+    if [row.id for row in rows] != [row.id for row in replies]:
+        raise ValueError("verdicts and replies must be of the same items in the same order")
+    files = {VERDICTS: encode_rows(rows), REPLIES: encode_rows(replies), JUDGE: canon.canonical(judge)}
+    if (problem := _judge_problem(judge)) is not None:
+        raise ValueError(problem)
+    digests = {name: Digest(sha256=canon.sha256(data)) for name, data in files.items()}
+    predicate = JudgementPredicate(
+        of=Digest(sha256=of),
+        run_id=run.run_id,
+        row=run.row,
+        pass_=run.pass_,
+        judge=JudgeRef(id=judge["id"], digest=digests[JUDGE]),
+        metric=Metric(id=f"{profile}-judged-by-{judge['id']}"),
+        purpose=purpose,
+        null_row=null_row,
+        shown=shown,
+        n=n,
+        verdicts=digests[VERDICTS],
+        replies=digests[REPLIES],
+        counts=count_rows(rows),
+        score=run_score(row.score for row in rows),
+        created=created,
+        signer=signer.ref(registry_version),
+    )
+    return {JUDGEMENT: sign_judgement(predicate, signer), **files}
+
+
+def sign_judgement(predicate: JudgementPredicate, signer: Signer) -> bytes:
+    """Return the signed envelope of a judgement; raises `ValueError` for one that no reader would accept."""
+    statement = JudgementStatement(
+        type_=STATEMENT_TYPE,
+        predicate_type=JUDGEMENT_TYPE,
+        subject=(Subject(name=VERDICTS, digest=predicate.verdicts),),
+        predicate=predicate,
+    )
+    if (problem := _form_problem(statement)) is not None:
+        raise ValueError(problem)
+    if predicate.signer.kid != signer.kid:
+        raise ValueError("the statement names another key than the one that signs it")
+    return sign_payload(canon.canonical(to_json(statement)), signer)
+
+
+def decode_judgement(files: Mapping[str, bytes]) -> JudgementDocument:
+    """Read all files of a judgement; signature and numbers are unchecked, the digests of the files are not.
+
+    Raises `VerifyError` on anything else than the four files of one judgement in canonical form. A reader that trusts
+    nothing calls `verify_judgement` first; this gives the values their types.
+    """
+    if unknown := sorted(files.keys() - JUDGEMENT_BYTES.keys()):
+        _fail("BUNDLE_NAME", f"{unknown[0][:200]!r} is no file of a judgement")
+    predicate = decode_signed(_file(files, JUDGEMENT)).predicate
+    for name in _CODES:
+        check_digest(name, _file(files, name), predicate)
+    return JudgementDocument(
+        predicate=predicate,
+        rows=decode_verdicts(files[VERDICTS]),
+        replies=decode_replies(files[REPLIES]),
+        judge=decode_judge(files[JUDGE]),
+    )
+
+
+def check_digest(name: str, data: bytes, predicate: JudgementPredicate) -> None:
+    """Raise OUTPUTS_DIGEST, TELEMETRY_DIGEST or CONFIG_DIGEST where a file is not the one that was signed."""
+    wanted = {VERDICTS: predicate.verdicts, REPLIES: predicate.replies, JUDGE: predicate.judge.digest}[name]
+    if wanted is None or canon.sha256(data) != wanted.sha256:
+        _fail(_CODES[name], f"{name} is not the file that was signed")
+
+
+def decode_signed(data: bytes) -> SignedJudgement:
+    """Read the envelope of a judgement, its signature unchecked.
+
+    Raises TYPE_UNKNOWN, VERSION_UNKNOWN, ENVELOPE_MALFORMED or ENVELOPE_NOT_CANONICAL.
+    """
+    envelope = dsse.decode_envelope(data)
+    payload = dsse.decode_base64(envelope.payload)
+    signature = dsse.decode_base64(envelope.signatures[0].sig)
+    if envelope.payload_type != PAYLOAD_TYPE:
+        _fail("TYPE_UNKNOWN", f"the payload type is {envelope.payload_type[:200]!r}, not {PAYLOAD_TYPE!r}")
+    statement = _statement(_load(payload))
+    if (problem := _form_problem(statement)) is not None:
+        _fail("ENVELOPE_MALFORMED", problem)
+    if envelope.signatures[0].keyid != statement.predicate.signer.kid:
+        _fail("ENVELOPE_MALFORMED", "the key id of the signature is not that of the named signer")
+    return SignedJudgement(statement.predicate, signature, dsse.pae(envelope.payload_type, payload))
+
+
+def _load(payload: bytes) -> dict[str, Any]:
+    try:
+        value = canon.load_strict(payload, max_bytes=dsse.MAX_ENVELOPE_BYTES, max_depth=16)
+        written = canon.canonical(value)
+    except canon.NotCanonical as error:
+        raise VerifyError(f"the signed payload is no strict JSON: {error}", code="ENVELOPE_MALFORMED") from error
+    if written != payload:
+        _fail("ENVELOPE_NOT_CANONICAL", "the signed payload is not in canonical form (RFC 8785)")
+    if not isinstance(value, dict) or value.get("_type") != STATEMENT_TYPE:
+        _fail("TYPE_UNKNOWN", f"the payload is no in-toto statement of type {STATEMENT_TYPE}")
+    return value
+
+
+def _statement(value: dict[str, Any]) -> JudgementStatement:
+    given = value.get("predicateType")
+    if not isinstance(given, str) or not given.startswith(JUDGEMENT_KIND):
+        _fail("TYPE_UNKNOWN", f"the statement is of type {str(given)[:200]!r}, not a judgement")
+    if given != JUDGEMENT_TYPE:
+        version = given.removeprefix(JUDGEMENT_KIND)[:40]
+        _fail("VERSION_UNKNOWN", f"the judgement is of version {version!r}; this verifier knows v0.1")
+    try:
+        return msgspec.convert(value, JudgementStatement)
+    except msgspec.ValidationError as error:
+        raise VerifyError(f"the statement lacks the form of a judgement: {error}", code="ENVELOPE_MALFORMED") from error
+
+
+def _form_problem(statement: JudgementStatement) -> str | None:
+    predicate = statement.predicate
+    if statement.subject != (Subject(name=VERDICTS, digest=predicate.verdicts),):
+        return f"the only subject must be {VERDICTS} with its digest"
+    if not _RUN_ID.fullmatch(predicate.run_id):
+        return "the run's id must be 32 lower-case hex digits"
+    if not 1 <= predicate.pass_.k <= predicate.pass_.of:
+        return f"there is no pass {predicate.pass_.k} of {predicate.pass_.of}"
+    if predicate.metric.item_den != 100 or not predicate.metric.higher_is_better:
+        return "item scores are hundredths, and higher is better"
+    if not 1 <= predicate.n <= MAX_NUMBER:
+        return f"judgements are numbered from 1 to {MAX_NUMBER}, not {predicate.n}"
+    if predicate.created < 0:
+        return "`created` is no time in Unix seconds"
+    digests = (predicate.of, predicate.judge.digest, predicate.verdicts, predicate.replies)
+    if not all(digest is not None and _SHA256.fullmatch(digest.sha256) for digest in digests):
+        return "a SHA-256 is written as 64 lower-case hex digits, and none of a judgement may be null"
+    return _null_row_problem(predicate)
+
+
+def _null_row_problem(predicate: JudgementPredicate) -> str | None:
+    named = (predicate.null_row is not None, predicate.shown is not None)
+    if named != ((True, True) if predicate.purpose == "null-row" else (False, False)):
+        return "a null row, and nothing else, names its text and shows it"
+    if predicate.shown is not None and len(predicate.shown) > MAX_SHOWN:
+        return f"the text of a null row has at most {MAX_SHOWN} characters"
+    return None
+
+
+def decode_verdicts(data: bytes) -> tuple[JudgementRow, ...]:
+    """Read `verdicts.jsonl`; raises ROW_MALFORMED naming the first bad line."""
+    return _rows(data, VERDICTS, JudgementRow)
+
+
+def decode_replies(data: bytes) -> tuple[JudgementReplies, ...]:
+    """Read `replies.jsonl`; raises ROW_MALFORMED naming the first bad line."""
+    return _rows(data, REPLIES, JudgementReplies)
+
+
+def _rows(data: bytes, name: str, kind: type[R]) -> tuple[R, ...]:
+    _check_size(name, data)
+    rows: list[R] = []
+    try:
+        for line in split_lines(data, max_rows=MAX_ROWS, max_bytes=MAX_ROW_BYTES):
+            rows.append(decode_line(line, kind)[0])
+    except canon.NotCanonical as error:
+        raise VerifyError(f"{name}, line {len(rows) + 1}: {error}", code="ROW_MALFORMED") from error
+    return tuple(rows)
+
+
+def decode_judge(data: bytes) -> JSON:
+    """Read `judge.json`; raises CONFIG_DIGEST where it is not the canonical form of {kind, id, describe}."""
+    _check_size(JUDGE, data)
+    try:
+        judge: JSON = canon.load_canonical(data, max_bytes=JUDGEMENT_BYTES[JUDGE])
+    except canon.NotCanonical as error:
+        raise VerifyError(f"{JUDGE} describes no judge: {error}", code="CONFIG_DIGEST") from error
+    if (problem := _judge_problem(judge)) is not None:
+        _fail("CONFIG_DIGEST", f"{JUDGE}: {problem}")
+    return judge
+
+
+def _judge_problem(judge: object) -> str | None:
+    if not isinstance(judge, dict) or judge.keys() != {"kind", "id", "describe"}:
+        return "a judge is described by `kind`, `id` and `describe`"
+    if not all(isinstance(judge[name], str) and judge[name] for name in ("kind", "id")):
+        return "`kind` and `id` of a judge are text"
+    return None if isinstance(judge["describe"], dict) else "`describe` of a judge is an object"
+
+
+def _check_size(name: str, data: bytes) -> None:
+    if len(data) > JUDGEMENT_BYTES[name]:
+        _fail("BUNDLE_TOO_LARGE", f"{name} has {len(data)} bytes; {JUDGEMENT_BYTES[name]} are allowed")
+    if data.count(b",") > MAX_COMMAS:
+        _fail("BUNDLE_TOO_LARGE", f"{name} has more than the {MAX_COMMAS} commas allowed, so too many values")
+
+
+def _file(files: Mapping[str, bytes], name: str) -> bytes:
+    if name not in files:
+        _fail("FILE_MISSING", f"{name} is missing")
+    return files[name]
+
+
+def _fail(code: str, message: str) -> NoReturn:
+    raise VerifyError(message, code=code)
