@@ -23,6 +23,7 @@ MAX_USD = "1000000"
 """The most that a budget, or a million tokens, may cost: money stays an exact integer of micro-USD."""
 DEFAULT_TEMPLATE = "chunks-as-system/1"
 EXPOSURES = ("none", "designed-on", "tuned-on")
+_SHARE = re.compile(r"(0|[1-9][0-9]?|100)%")
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,11 +62,20 @@ class ModelTable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JudgeTable(msgspec.Struct, frozen=True, kw_only=True):
-    """The judge: `literal`, `llm` over a model, or an outside plugin with its parameters."""
+    """A judge: `literal`, `llm` over a model, or an outside plugin with its parameters."""
 
     kind: str
     model: ModelTable | None
     params: JSON
+    reask: str | None = None
+    """The share of judged answers that it is asked about again, such as "20%"; None where the board says nothing."""
+
+
+class PanelTable(msgspec.Struct, frozen=True, kw_only=True):
+    """A further judge of the stored answers, by the name that the board gives it."""
+
+    name: str
+    judge: JudgeTable
 
 
 class RowTable(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,6 +105,18 @@ class BoardFile(msgspec.Struct, frozen=True, kw_only=True):
     max_microusd: int | None
     rows: tuple[RowTable, ...]
     control_waiver: str | None
+    panel: tuple[PanelTable, ...] = ()
+
+
+DEFAULT_REASK = "20%"
+
+
+def reask_share(table: JudgeTable, judge: object) -> str:
+    """Return the share of judged answers that the board's own judge is asked about again.
+
+    Where the board says nothing that is a fifth, and none for a judge that declares itself deterministic.
+    """
+    return table.reask or ("0%" if getattr(judge, "deterministic", False) else DEFAULT_REASK)
 
 
 def load_board(path: Path) -> BoardFile:
@@ -124,8 +146,6 @@ def _board(top: Table, path: Path) -> BoardFile:
     answer = top.table("answer", required=True)
     judge = top.table("judge", required=True)
     budget = top.table("budget")
-    if top.take("panel", list):
-        top.problem("panel", "further judges cannot be run yet; remove it (the board needs one judge)")
     if corpus.take("crawl", str):
         corpus.problem("crawl", "crawling cannot be done yet; give `path`")
     chunker = corpus.free("chunker", DEFAULT_CHUNKER)
@@ -146,8 +166,12 @@ def _board(top: Table, path: Path) -> BoardFile:
         max_microusd=_budget(budget) if budget else None,
         rows=_rows(top),
         control_waiver=top.name("control_waiver"),
+        panel=_panel(top, path.parent.resolve()),
     )
     _control(top, board)
+    for one in board.panel:
+        if one.judge.kind == "literal" and board.scorer != "factual-consistency/2":
+            top.problem("panel", f"{one.name!r} reads frozen claims; it needs scorer = 'factual-consistency/2'")
     for table in (top, corpus, benchmark):
         table.rest_must_be_empty()
     return board
@@ -261,15 +285,33 @@ def _price(table: Table) -> Price | None:
 
 def _judge(table: Table, folder: Path) -> JudgeTable:
     kind = table.text("kind", required=True) or "literal"
-    reask = table.take("reask", str, "0%")
-    if reask.strip(" %") not in ("0", ""):
-        table.problem("reask", "asking the judge twice cannot be done yet; set it to '0%' or remove it")
+    reask = table.text("reask")
+    if reask and not _SHARE.fullmatch(reask):
+        table.problem("reask", f"must be a whole share from '0%' to '100%', not {ascii(reask)[:80]}")
     model = table.table("model", required=kind == "llm")
     if kind == "literal" and model:
         table.problem("model", "the literal judge asks no model; remove it, or set kind = 'llm'")
-    judge = JudgeTable(kind=kind, model=_model(model, folder) if model else None, params=_judge_params(table, kind))
+    judge = JudgeTable(
+        kind=kind,
+        model=_model(model, folder) if model else None,
+        params=_judge_params(table, kind),
+        reask=reask or None,
+    )
     table.rest_must_be_empty()
     return judge
+
+
+def _panel(top: Table, folder: Path) -> tuple[PanelTable, ...]:
+    found = []
+    for table in top.tables("panel"):
+        if "reask" in table.data:
+            table.problem("reask", "is for the board's own [judge]; a judge of the panel is asked once")
+        name = table.name("name", required=True) or ""
+        found.append(PanelTable(name=name, judge=_judge(table, folder)))
+    names = [one.name for one in found]
+    for name in sorted({name for name in names if name and names.count(name) > 1}):
+        top.problem("panel", f"the name {name!r} stands more than once")
+    return tuple(found)
 
 
 def _judge_params(table: Table, kind: str) -> JSON:

@@ -15,7 +15,7 @@ import msgspec
 from ragassay import __version__, canon
 from ragassay.errors import InputError
 from ragassay.records import JSON, Benchmark, Circumstance, Config, Corpus, Measure, Record, to_json
-from ragassay.run.board_file import BoardFile, ModelTable, RowTable
+from ragassay.run.board_file import BoardFile, ModelTable, RowTable, reask_share
 from ragassay.run.build import described
 from ragassay.run.journal import claimed
 from ragassay.run.workspace import Workspace, locked, slug, write_bytes
@@ -98,6 +98,7 @@ def row_config(
         prices={name: to_json(table.price) for name, table in tables.items()},
         key_env={name: table.key_env for name, table in tables.items()},
         exposure=row.exposure,
+        reask=reask_share(board.judge, judge),
     )
     return Config(row=row.name, measure=measure, circumstance=circumstance)
 
