@@ -8,12 +8,14 @@ from ragassay.errors import InputError
 
 _NO_ADDRESS = "base_url must be an http or https address such as https://models.example/v1"
 
+_ENDPOINTS = ("/chat/completions", "/completions", "/embeddings")
+
 
 def checked_base_url(base_url: str) -> str:
     """Return the base URL without a final slash.
 
-    Raises `InputError` unless it is an http(s) address with a host and without user name, password, query or
-    fragment; the message never repeats it.
+    Raises `InputError` unless it is an http(s) address with a host, without user name, password, query or fragment,
+    and without the path of one endpoint at its end; the message never repeats it.
     """
     try:
         parts = urlsplit(base_url)
@@ -26,4 +28,8 @@ def checked_base_url(base_url: str) -> str:
         raise InputError(_NO_ADDRESS)
     if "?" in base_url or "#" in base_url:
         raise InputError("base_url must not hold a query or fragment; name the key's variable in `key_env`")
-    return base_url.rstrip("/")
+    base_url = base_url.rstrip("/")
+    for path in _ENDPOINTS:
+        if parts.path.rstrip("/").endswith(path):
+            raise InputError(f"base_url must end before {path}, which is added to it")
+    return base_url

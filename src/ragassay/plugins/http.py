@@ -17,20 +17,36 @@ import msgspec
 
 from ragassay.errors import InputError, ModelError, ModelErrorKind
 from ragassay.plugins.address import checked_base_url
-from ragassay.plugins.http_faults import excerpt, key_forms, readable, retry_after_s, status_fault, without
+from ragassay.plugins.http_body import Events, Malformed, decoded
+from ragassay.plugins.http_faults import (
+    error_in,
+    excerpt,
+    key_forms,
+    limit_headers,
+    readable,
+    retry_after_s,
+    spent_for_good,
+    status_fault,
+    unmet_this_time,
+    without,
+)
 from ragassay.records import JSON, Secret
 
 CONNECT_TIMEOUT_S = 10.0
 TIMEOUT_S = 300.0
 MAX_RESPONSE_BYTES = 16 * 1024 * 1024
+_HEADER_CHARS = 100
 
 
 class HttpReply(msgspec.Struct, frozen=True, kw_only=True):
-    """A decoded JSON object that came with a 2xx status, the request id its headers named, and the time taken."""
+    """What came with a 2xx status: an object, or the events of a stream; `limits` are the headers that say limits."""
 
     body: JSON
+    """Empty where a stream came."""
+    events: Events | None
     request_id: str | None
     latency_ms: int
+    limits: Mapping[str, str]
 
 
 class HttpClient:
@@ -69,16 +85,22 @@ class HttpClient:
         """
         started = time.perf_counter()
         try:
-            data, request_id = await self._exchange(path, msgspec.json.encode(body))
-            decoded = _decoded(data)
-        except (aiohttp.ClientError, OSError, _Malformed) as error:
+            data, headers = await self._exchange(path, msgspec.json.encode(body))
+            found = decoded(data, headers.get("Content-Type", ""))
+        except (aiohttp.ClientError, OSError, Malformed) as error:
             fault = self._fault(error)  # raised below, outside: aiohttp's errors carry the request's headers
         else:
-            if not decoded.get("error"):
+            objects = found.objects if isinstance(found, Events) else (found,)
+            errors = [wrong for one in objects if (wrong := error_in(one)) is not None]
+            if not errors:
                 return HttpReply(
-                    body=decoded, request_id=request_id, latency_ms=round((time.perf_counter() - started) * 1000)
+                    body={} if isinstance(found, Events) else found,
+                    events=found if isinstance(found, Events) else None,
+                    request_id=headers.get("x-request-id"),
+                    latency_ms=round((time.perf_counter() - started) * 1000),
+                    limits={name: self.scrub(value)[:_HEADER_CHARS] for name, value in limit_headers(headers).items()},
                 )
-            said = excerpt(readable(decoded["error"]), self._secrets)
+            said = excerpt(readable(errors[0]), self._secrets)
             fault = ModelError(f"{self.host} sent an error object: {said}", kind="error_body", retryable=True)
         raise fault
 
@@ -92,22 +114,32 @@ class HttpClient:
         if session is not None:
             await session.close()
 
-    async def _exchange(self, path: str, payload: bytes) -> tuple[bytes, str | None]:
-        """Send one request; return the body of a 2xx reply, or raise the fault that its status stands for."""
+    async def _exchange(self, path: str, payload: bytes) -> tuple[bytes, Mapping[str, str]]:
+        """Send one request; return body and headers of a 2xx reply, or raise the fault that its status stands for."""
         async with self._open().post(
             self.base_url + path, data=payload, headers=self._headers(), allow_redirects=False
         ) as response:
             data = await self._read(response)
             if 200 <= response.status < 300:
-                return data, response.headers.get("x-request-id")
-            kind, retryable = status_fault(response.status)
-            said = excerpt(readable(data), self._secrets)
-            raise ModelError(
-                f"{self.host} replied with HTTP {response.status}: {said or 'no text'}{_hint(response.status, kind)}",
-                kind=kind,
-                retryable=retryable,
-                retry_after_s=retry_after_s(response.headers, time.time()) if retryable else None,
-            )
+                return data, response.headers
+            raise self._refusal(response.status, data, response.headers)
+
+    def _refusal(self, status: int, data: bytes, headers: Mapping[str, str]) -> ModelError:
+        """Return the error that a status and its body stand for."""
+        kind, retryable = status_fault(status)
+        words = readable(data)
+        hint = _hint(status, kind)
+        if status == 429 and spent_for_good(words):
+            retryable, hint = False, "; the account's allowance is used up, so it is not asked again"
+        elif kind == "bad_request" and unmet_this_time(words):
+            kind, retryable = "malformed_reply", True
+        said = excerpt(words, self._secrets) or "no text"
+        return ModelError(
+            f"{self.host} replied with HTTP {status}: {said}{hint}",
+            kind=kind,
+            retryable=retryable,
+            retry_after_s=retry_after_s(headers, time.time(), _object(data)) if retryable else None,
+        )
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
         blocks: list[bytes] = []
@@ -116,7 +148,7 @@ class HttpClient:
             size += len(block)
             if size > self._max_bytes:
                 response.close()
-                raise _Malformed(f"a reply of more than {self._max_bytes} bytes", retryable=False)
+                raise Malformed(f"a reply of more than {self._max_bytes} bytes", retryable=False)
             blocks.append(block)
         return blocks[0] if len(blocks) == 1 else b"".join(blocks)
 
@@ -144,7 +176,7 @@ class HttpClient:
         return ModelError(f"{self.host}: {excerpt(said, self._secrets)}", kind=kind, retryable=retryable)
 
     def _classified(self, error: Exception) -> tuple[ModelErrorKind, bool, str]:
-        if isinstance(error, _Malformed):
+        if isinstance(error, Malformed):
             return "malformed_reply", error.retryable, str(error)
         if isinstance(error, aiohttp.ConnectionTimeoutError):
             return "timeout", True, f"no connection within {self._timeout.sock_connect:g} s"
@@ -159,25 +191,20 @@ class HttpClient:
         return "connection", True, f"the connection failed: {str(error) or type(error).__name__}"
 
 
-class _Malformed(Exception):
-    def __init__(self, message: str, *, retryable: bool = True) -> None:
-        self.retryable = retryable
-        super().__init__(message)
-
-
-def _decoded(data: bytes) -> JSON:
+def _object(data: bytes) -> JSON:
+    """Return the object of an error's body, an empty one where it holds none."""
     try:
-        decoded = msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise _Malformed(f"the reply is no JSON ({error})") from error
-    if not isinstance(decoded, dict):
-        raise _Malformed("the reply is JSON but no object")
-    return decoded
+        found = decoded(data)
+    except Malformed:
+        return {}
+    return {} if isinstance(found, Events) else found
 
 
 def _hint(status: int, kind: ModelErrorKind) -> str:
     if 300 <= status < 400:
         return "; redirects are not followed, so that the key reaches no other server: correct base_url"
+    if status in (404, 405):
+        return "; check base_url (most servers need /v1 at its end) and the model's id"
     return "; check the key in the environment variable that `key_env` names" if kind == "auth" else ""
 
 
