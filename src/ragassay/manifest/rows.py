@@ -12,6 +12,7 @@ from ragassay.records import (
     OutputRow,
     OutputVerdict,
     Question,
+    RawVerdict,
     Source,
     TelemetryRow,
     Usage,
@@ -115,8 +116,17 @@ def telemetry_row(outcome: Outcome, problems: Sequence[str] = ()) -> TelemetryRo
         ),
         judge_cost_microusd=_sum(reply.cost_microusd for reply in raw),
         judge_replies=_replies(outcome, problems),
-        folds=outcome.verdict.folds if outcome.verdict else (),
+        folds=(*(outcome.verdict.folds if outcome.verdict else ()), *_formats(raw)),
     )
+
+
+def _formats(raws: Sequence[RawVerdict]) -> list[str]:
+    """Name each reply that was asked for in another response format than the judge describes, and which."""
+    return [
+        f"reply {at} was asked for with response_format {raw.format}: the endpoint refused json_schema"
+        for at, raw in enumerate(raws, 1)
+        if raw.format is not None
+    ]
 
 
 def _replies(outcome: Outcome, problems: Sequence[str]) -> tuple[JudgeReply, ...]:

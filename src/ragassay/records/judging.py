@@ -36,6 +36,8 @@ class RawVerdict(Record, frozen=True):
     request_id: str | None = None
     model: str | None = None
     cost_microusd: int | None = None
+    format: str | None = None
+    """The response format that was asked for where the endpoint refused the first: json_object or none."""
 
 
 class ClaimVerdict(Record, frozen=True):

@@ -234,6 +234,7 @@ async def run_passes(
             if few := [] if status.stop else _few_failed(passes, len(prepared.benchmark.questions), status):
                 await traverse(few, seed=prepared.board.seed, workers=_workers(prepared), status=status)
         finally:
+            status.notes += getattr(prepared.judge, "notes", ())
             for endpoint in prepared.endpoints:
                 await endpoint.close()
         writer.flush()
