@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragassay.judge.visible import visible
+from ragassay.judge.visible import is_blank
 from ragassay.records import ClaimVerdict, JudgeItem, Profile, Question, Verdict
 
 
@@ -27,7 +27,7 @@ def build_item(question: Question, answer: str, contexts: Sequence[str], profile
 
 def is_empty(item: JudgeItem) -> bool:
     """Return whether the answer holds nothing that can be read: only white space and invisible characters."""
-    return not visible(item.answer).strip()
+    return is_blank(item.answer)
 
 
 def settle_empty(item: JudgeItem) -> Verdict:

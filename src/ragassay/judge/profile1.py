@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any
 
 import msgspec
@@ -11,7 +10,7 @@ from ragassay import canon
 from ragassay.judge.candidate import only_object
 from ragassay.judge.fields import WORDS, as_reply, check_nonce, check_unicode, verdict_word
 from ragassay.judge.rulings import CLASSES, RULINGS
-from ragassay.judge.visible import extent, quoted
+from ragassay.judge.visible import extent, listed, material, quoted
 from ragassay.records import ClaimVerdict, JudgeItem, Message, RawVerdict, Verdict
 
 MAX_CLAIMS = 64
@@ -114,9 +113,9 @@ def prompt_digest() -> str:
 def messages(item: JudgeItem, nonce: str) -> tuple[Message, ...]:
     """Return the prompt for `item`: the rubric, then question and reference, the retrieved texts and the answer."""
     user = USER.format(
-        material=json.dumps({"question": item.question, "reference": item.reference}, ensure_ascii=False, indent=1),
+        material=material({"question": item.question, "reference": item.reference}),
         count=len(item.contexts),
-        context="\n".join(quoted(text) for text in item.contexts) or "(nothing was retrieved)",
+        context="\n".join(listed(text) for text in item.contexts) or "(nothing was retrieved)",
         extent=extent(item.answer),
         answer=quoted(item.answer),
         nonce=nonce,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any
 
 import msgspec
@@ -12,7 +11,7 @@ from ragassay.judge.candidate import only_object
 from ragassay.judge.fields import WORDS, as_reply, check_nonce, check_unicode, claim_id, verdict_word
 from ragassay.judge.invalid import InvalidReply
 from ragassay.judge.rulings import CLASSES, RULINGS
-from ragassay.judge.visible import extent, quote_span, quoted
+from ragassay.judge.visible import extent, material, quote_span, quoted
 from ragassay.records import AnswerKind, Claim, ClaimVerdict, JudgeItem, Message, RawVerdict, Verdict
 
 MAX_REASON = 200
@@ -116,14 +115,14 @@ def prompt_digest() -> str:
 
 def messages(item: JudgeItem, nonce: str) -> tuple[Message, ...]:
     """Return the prompt for `item`: the rubric, then question, reference, evidence, claims and the answer as data."""
-    material = {
+    given = {
         "question": item.question,
         "reference": item.reference,
-        "evidence": list(item.evidence),
+        "evidence": item.evidence,
         "claims": [{"id": claim.id, "claim": claim.text} for claim in item.claims],
     }
     user = USER.format(
-        material=json.dumps(material, ensure_ascii=False, indent=1),
+        material=material(given),
         extent=extent(item.answer),
         answer=quoted(item.answer),
         ids=", ".join(str(claim.id) for claim in item.claims),

@@ -1,14 +1,22 @@
 """Text from outside as a judge sees it: nothing invisible, inside a JSON string; and quotes found back in it.
 
 Removed are control characters (tab, line feed and carriage return stay), format characters (zero-width, bidirectional,
-soft hyphen, tags), variation selectors, the combining grapheme joiner and lone surrogates.
+soft hyphen, tags), lone surrogates, and whatever else Unicode lets a display ignore: variation selectors, joiners,
+fillers.
+
+Written as JSON escapes, so that the text is the same and the characters are not, are the two Unicode line separators
+and the first or last bracket of what chat templates use as turn tokens: servers are known to read those as such inside
+a message too.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
+from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
 from ragassay.fold import QUOTE, find
 
@@ -25,10 +33,25 @@ class _Removed(dict[int, int | None]):
         return kept
 
 
+_IGNORABLE = (
+    (0x034F, 0x034F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2060, 0x206F), (0x3164, 0x3164),
+    (0xFE00, 0xFE0F), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0xE0000, 0xE0FFF),
+)  # fmt: skip
+"""Unicode's Default_Ignorable_Code_Point as far as the categories Cc, Cf and Cs do not hold it."""
+
+_TURN_TOKEN = re.compile(
+    r"<(?=[|｜])|(?<=[|｜])>"  # <|im_start|>, <|eot_id|>, and DeepSeek's with wide bars
+    r"|<(?i:(?=/?(?:s|bos|eos|pad|unk|mask|think|system|user|assistant|[a-z]+(?:_[a-z]+)+)>))"  # <start_of_turn>
+    r"|<(?=</?SYS>>)"
+    r"|\[(?=/?[A-Z][A-Z_]{2,40}\])"  # [INST], [SYSTEM_PROMPT], [TOOL_CALLS]
+)
+_LINE_SEPARATOR = re.compile("[\u2028\u2029]")
+
+
 def _is_invisible(code: int) -> bool:
     if code in (0x09, 0x0A, 0x0D):
         return False
-    if code == 0x034F or 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF:
+    if any(first <= code <= last for first, last in _IGNORABLE):
         return True
     return unicodedata.category(chr(code)) in ("Cc", "Cf", "Cs")
 
@@ -42,9 +65,39 @@ def visible(text: str) -> str:
     return text.translate(_REMOVED)
 
 
+def is_blank(text: str) -> bool:
+    """Return whether `text` shows nothing: only white space, the blank of braille and invisible characters."""
+    return not visible(text).replace("\u2800", " ").strip()
+
+
+def material(parts: Mapping[str, Any]) -> str:
+    """Return `parts` (strings, integers, lists and objects) as JSON over several lines, every string made visible."""
+    return _inert(json.dumps(_visible_in(parts), ensure_ascii=False, indent=1))
+
+
 def quoted(text: str) -> str:
     """Return the visible part of `text`, cut at `MAX_CHARS`, as one JSON string on one line."""
-    return json.dumps(visible(text)[:MAX_CHARS], ensure_ascii=False)
+    return _inert(json.dumps(visible(text)[:MAX_CHARS], ensure_ascii=False))
+
+
+def listed(text: str) -> str:
+    """Return `quoted(text)`, followed by how much that is where it was cut."""
+    total = len(visible(text))
+    return quoted(text) if total <= MAX_CHARS else f"{quoted(text)} ({extent(text)})"
+
+
+def _visible_in(value: Any) -> Any:
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, Mapping):
+        return {key: _visible_in(member) for key, member in value.items()}
+    return [_visible_in(member) for member in value] if isinstance(value, list | tuple) else value
+
+
+def _inert(encoded: str) -> str:
+    """Return JSON that says the same with the characters escaped on which a line or a turn could end."""
+    escaped = _TURN_TOKEN.sub(lambda match: f"\\u{ord(match[0]):04x}", encoded)
+    return _LINE_SEPARATOR.sub(lambda match: f"\\u{ord(match[0]):04x}", escaped)
 
 
 def extent(text: str) -> str:
