@@ -52,7 +52,8 @@ bench: install
 	$(BIN)/python bench/verifying.py
 
 # Verifiers that others wrote, in environments of their own: securesystemslib and PyNaCl on envelopes, aics-tlog (which
-# needs Python 3.12 or later) on the log, @sigstore/verify (which needs Node 20 or later) on Sigstore bundles.
+# needs Python 3.12 or later) on the log, @sigstore/verify (which needs Node 20 or later) on Sigstore bundles; irrCAC
+# (whose scipy 1.12 needs Python 3.11 or 3.12) and krippendorff on agreement.
 # `make oracles NEWER=/path/to/python3.12` names a Python that is not on the path.
 NEWER ?= $(shell for p in python3.14 python3.13 python3.12; do $$p -c "" 2>/dev/null && command -v $$p && break; done)
 ORACLES := .oracles
@@ -61,6 +62,13 @@ oracles: install
 	$(PYTHON) -m venv --without-pip $(ORACLES)/envelopes
 	$(PYTHON) -m pip --python $(ORACLES)/envelopes/bin/python install --quiet --require-hashes -r requirements/oracles.txt
 	$(ORACLES)/envelopes/bin/python tests/oracles/check_envelopes.py $(ORACLES)/vectors
+	@if $(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 13))'; then \
+	  $(BIN)/python tests/oracles/make_agreement.py $(ORACLES)/vectors && \
+	  $(PYTHON) -m venv --without-pip $(ORACLES)/agreement && \
+	  $(PYTHON) -m pip --python $(ORACLES)/agreement/bin/python install --quiet --require-hashes \
+	    -r requirements/oracles-agreement.txt && \
+	  $(ORACLES)/agreement/bin/python tests/oracles/check_agreement.py $(ORACLES)/vectors; \
+	else echo "SKIPPED: irrCAC and krippendorff need Python 3.11 or 3.12, and $(PYTHON) is neither"; fi
 ifneq ($(NEWER),)
 	$(NEWER) -m venv --without-pip $(ORACLES)/log
 	$(PYTHON) -m pip --python $(ORACLES)/log/bin/python install --quiet --require-hashes -r requirements/oracles-log.txt
@@ -91,6 +99,7 @@ lock:
 	$(LOCK) --output-file requirements/base.txt pyproject.toml
 	$(LOCK) --extra run --extra dev --output-file requirements/dev.txt pyproject.toml
 	printf 'pynacl\nsecuresystemslib[crypto,pynacl]\n' | $(LOCK) --output-file requirements/oracles.txt -
+	printf 'irrcac\nkrippendorff\n' | $(LOCK) --output-file requirements/oracles-agreement.txt -
 	echo 'xllamacpp>=0.2' | $(LOCK) --output-file requirements/llamacpp.txt -
 
 clean:
