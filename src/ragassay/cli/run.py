@@ -45,6 +45,7 @@ from ragassay.site.safe import one_line
 @click.option("--subset", type=int, metavar="N", help="Run N questions: a set of its own, never eligible.")
 @click.option("--announce", is_flag=True, help="Announce the passes in the log, and stop before the first answer.")
 @click.option("--dry-run", is_flag=True, help="Print calls, tokens and money, and ask nothing.")
+@click.option("--over-budget", is_flag=True, help="Run although the estimate is over the cap; the cap still holds.")
 @click.option("--new", is_flag=True, help="Give up begun passes and begin new ones.")
 @click.option("--seal", is_flag=True, help="Sign passes as they are, even where a service failed.")
 @click.option("--allow-missing-evidence", is_flag=True, help="Run although evidence is not in the corpus.")
@@ -57,6 +58,7 @@ def command(
     subset: int | None,
     announce: bool,
     dry_run: bool,
+    over_budget: bool,
     new: bool,
     seal: bool,
     allow_missing_evidence: bool,
@@ -77,7 +79,7 @@ def command(
         return _dry_run(board, space, options, as_json)
     if announce:
         return _announce(board, space, options, as_json)
-    executed = execute(board, space, options)
+    executed = execute(board, space, options, over_budget=over_budget)
     if as_json:
         click.echo(json.dumps([to_json_ended(end) for end in executed.ended], indent=1))
     return finish(board, space, site or board.path.parent / "site", executed, quiet=as_json)
@@ -101,8 +103,13 @@ class Planned(NamedTuple):
 
 
 @contextlib.contextmanager
-def planned(board: BoardFile, space: Workspace, options: Options) -> Iterator[Planned]:
-    """Prepare the board and announce its passes in the log; the rows' stacks are open until the block ends."""
+def planned(
+    board: BoardFile, space: Workspace, options: Options, agreed: Callable[[Prepared, Sequence[Row]], object]
+) -> Iterator[Planned]:
+    """Prepare the board and announce its passes in the log; the rows' stacks are open until the block ends.
+
+    `agreed` is called before anything is announced, and raises where the run is not to begin.
+    """
     from ragassay.cli.progress import Building
 
     registrar = Registrar(space, run_signer(space.keys), log_signer(space.keys), read_registry(board))
@@ -116,6 +123,7 @@ def planned(board: BoardFile, space: Workspace, options: Options) -> Iterator[Pl
         built = build_rows(prepared, space, options, building, status)
         for row in built:
             stack.callback(_close, row.name, row.retriever)
+        agreed(prepared, built)
         if options.new:
             for name, note in held_passes(space).items():
                 click.echo(f"given up: {one_line(name)}: {note}", err=True)
@@ -130,15 +138,21 @@ def execute(
     space: Workspace,
     options: Options,
     *,
+    over_budget: bool = False,
     announced: Callable[[Registrar], object] = lambda _: None,
 ) -> Executed:
     """Run the board and return how each pass ended; the caller prints the board.
 
+    Nothing is announced or asked where the estimate is over the board's cap, unless `over_budget`.
     `announced` is called when every pass is announced in the log and nothing has been asked yet.
     """
     from ragassay.cli.progress import shown
+    from ragassay.cli.spending import agree, limits_said
 
-    with planned(board, space, options) as plan:
+    def agreed(prepared: Prepared, rows: Sequence[Row]) -> None:
+        agree(prepared, rows, space, options, over_budget=over_budget)
+
+    with planned(board, space, options, agreed) as plan:
         announced(plan.registrar)
         _warn_unseen(plan, space)
         _allow_open_files(len(plan.plans))
@@ -148,7 +162,7 @@ def execute(
                 ended = _loop(_interruptible(plan, space, options))
                 return Executed(ended, prepared.ready.left_out)
         finally:
-            for note in (*prepared.ready.notes, *status.notes):
+            for note in (*prepared.ready.notes, *status.notes, *limits_said(prepared)):
                 click.echo(note, err=True)
             if status.stop and status.left:
                 click.echo("stopped; what was asked is kept: run the same command again to continue", err=True)
@@ -166,7 +180,7 @@ def _warn_unseen(plan: Planned, space: Workspace) -> None:
 
 def _announce(board: BoardFile, space: Workspace, options: Options, as_json: bool) -> int:
     """Announce the passes and say what a witness has to see before they are asked."""
-    with planned(board, space, options) as plan:
+    with planned(board, space, options, lambda *_: None) as plan:
         checkpoint = plan.registrar.log.checkpoint()
     rows = sorted({one.row for one in plan.plans})
     if as_json:
@@ -275,7 +289,8 @@ def _refuse_examples(board: BoardFile) -> None:
 
 def _dry_run(board: BoardFile, space: Workspace, options: Options, as_json: bool) -> int:
     from ragassay.cli.progress import Building
-    from ragassay.run.forecast import CHARACTERS_PER_TOKEN, OUTPUT_TOKENS_PER_CALL, forecast
+    from ragassay.run.expectation import CHARACTERS_PER_TOKEN, OUTPUT_TOKENS_PER_CALL
+    from ragassay.run.forecast import forecast
 
     unkeyed = {name: Secret("nothing-is-asked") for name in needed_keys([board.answer, board.judge.model])}
     found = forecast(prepare(board, space, unkeyed, options, Building()))

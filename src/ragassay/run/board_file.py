@@ -21,16 +21,20 @@ DEFAULT_MAX_TOKENS = 16_384
 MAX_BYTES = 4 * 1024 * 1024
 MAX_USD = "1000000"
 """The most that a budget, or a million tokens, may cost: money stays an exact integer of micro-USD."""
+MOST_TOKENS = 10**12
+LOCAL_MODELS = ("reader", "llamacpp")
+"""Models that run in this process: they cost nothing, and no budget counts them."""
 DEFAULT_TEMPLATE = "chunks-as-system/1"
 EXPOSURES = ("none", "designed-on", "tuned-on")
 _SHARE = re.compile(r"(0|[1-9][0-9]?|100)%")
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """What one endpoint allows: simultaneous calls, calls per minute (None: no limit), seconds per call."""
+    """What one endpoint allows: simultaneous calls, calls and tokens per minute (None: no limit), seconds per call."""
 
     concurrency: int
     requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
     timeout_s: int = 300
 
 
@@ -103,6 +107,7 @@ class BoardFile(msgspec.Struct, frozen=True, kw_only=True):
     template: str
     judge: JudgeTable
     max_microusd: int | None
+    max_tokens: int | None
     rows: tuple[RowTable, ...]
     control_waiver: str | None
     panel: tuple[PanelTable, ...] = ()
@@ -146,6 +151,7 @@ def _board(top: Table, path: Path) -> BoardFile:
     answer = top.table("answer", required=True)
     judge = top.table("judge", required=True)
     budget = top.table("budget")
+    max_microusd, max_tokens = _budget(budget) if budget else (None, None)
     if corpus.take("crawl", str):
         corpus.problem("crawl", "crawling cannot be done yet; give `path`")
     chunker = corpus.free("chunker", DEFAULT_CHUNKER)
@@ -163,7 +169,8 @@ def _board(top: Table, path: Path) -> BoardFile:
         template=(answer.text("template") if answer else None) or DEFAULT_TEMPLATE,
         answer=_model(answer or Table({"kind": "reader"}, "answer", []), path.parent.resolve()),
         judge=_judge(judge or Table({"kind": "literal"}, "judge", []), path.parent.resolve()),
-        max_microusd=_budget(budget) if budget else None,
+        max_microusd=max_microusd,
+        max_tokens=max_tokens,
         rows=_rows(top),
         control_waiver=top.name("control_waiver"),
         panel=_panel(top, path.parent.resolve()),
@@ -253,7 +260,6 @@ def _model(table: Table, folder: Path) -> ModelTable:
             table.text(key, required=True)
     path = table.path("path")
     limits = table.table("limits") or Table({}, f"{table.place}.limits", table.problems)
-    rate = limits.count("requests_per_minute", 1) if "requests_per_minute" in limits.data else None
     model = ModelTable(
         kind=kind,
         id=table.text("id"),
@@ -263,7 +269,8 @@ def _model(table: Table, folder: Path) -> ModelTable:
         params=params,
         limits=Limits(
             concurrency=limits.count("concurrency", 8, high=10_000),
-            requests_per_minute=rate,
+            requests_per_minute=_optional(limits, "requests_per_minute"),
+            tokens_per_minute=_optional(limits, "tokens_per_minute"),
             timeout_s=limits.count("timeout_s", 300, high=86_400),
         ),
         price=_price(table),
@@ -271,6 +278,10 @@ def _model(table: Table, folder: Path) -> ModelTable:
     limits.rest_must_be_empty()
     table.rest_must_be_empty()
     return model
+
+
+def _optional(table: Table, key: str, high: int = 10**9) -> int | None:
+    return table.count(key, 1, high=high) if key in table.data else table.take(key, int)
 
 
 def _price(table: Table) -> Price | None:
@@ -325,7 +336,11 @@ def _judge_params(table: Table, kind: str) -> JSON:
     return {**table.free("params"), **dict.fromkeys(omitted)}
 
 
-def _budget(table: Table) -> int | None:
-    text = table.decimal("max_usd", low="0", high=MAX_USD, required=True)
+def _budget(table: Table) -> tuple[int | None, int | None]:
+    """Return the most micro-USD and the most tokens that a run may take; None: no cap."""
+    text = table.decimal("max_usd", low="0", high=MAX_USD)
+    max_tokens = _optional(table, "max_tokens", MOST_TOKENS)
+    if not {"max_usd", "max_tokens"} & table.data.keys():
+        table.problem("", "caps nothing; give `max_usd` in quotes, `max_tokens`, or both")
     table.rest_must_be_empty()
-    return None if text is None else int(Decimal(text) * 1_000_000)
+    return None if text is None else int(Decimal(text) * 1_000_000), max_tokens

@@ -28,6 +28,7 @@ from ragassay.run.passes import STACK_TIMEOUT_S, Fixed, PassRun, Row, traverse
 from ragassay.run.plan import PassPlan, planned, row_config
 from ragassay.run.registration import Announcement, Registrar, refuse_given_up
 from ragassay.run.search_threads import SearchThreads
+from ragassay.run.spent import tally
 from ragassay.run.state import outcomes_of, refusals, replay
 from ragassay.run.status import RowStatus, RunStatus
 from ragassay.run.workspace import Workspace, write_folder
@@ -78,7 +79,7 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
 def prepare(board: BoardFile, workspace: Workspace, keys: Keys, options: Options, report: Report) -> Prepared:
     """Read corpus and questions, make model and judge, and check that the board may start."""
     problems = Gathered()
-    budget = Budget(board.max_microusd)
+    budget = Budget(board.max_microusd, max_tokens=board.max_tokens)
     benchmark = problems.of(lambda: _benchmark(board, options))
     chunker = problems.of(lambda: make_chunker(board.chunker))
     answering = problems.of(lambda: make_endpoint(board.answer, keys, budget, options.weights_cache))
@@ -227,7 +228,7 @@ async def run_passes(
             states = replay(journal.entries())
             passes.append(PassRun(by_name[plan.row], plan.k, plan.run_id, fixed, journal, states))
             _note_resumed(status, plan, journal, passes[-1], len(prepared.benchmark.questions))
-        prepared.budget.spent_microusd += sum(_spent(run) for run in passes)
+        _count_spent(prepared, passes)
         status.begin()
         try:
             await traverse(passes, seed=prepared.board.seed, workers=_workers(prepared), status=status)
@@ -277,13 +278,11 @@ def _note_resumed(status: RunStatus, plan: PassPlan, journal: Journal, run: Pass
         )
 
 
-def _spent(run: PassRun) -> int:
-    total = 0
-    for state in run.states.values():
-        costs = [a.cost_microusd for a in (state.answer, state.spent) if a is not None]
-        costs += [raw.cost_microusd for raw in (*state.earlier, *state.replies)]
-        total += sum(cost for cost in costs if cost is not None)
-    return total
+def _count_spent(prepared: Prepared, passes: Sequence[PassRun]) -> None:
+    """Count against the budget what earlier sessions of these passes took."""
+    states = (state for run in passes for state in run.states.values())
+    done = tally(states, prepared.board.answer, prepared.board.judge.model)
+    prepared.budget.resume(done.spent, estimated=done.estimated, estimated_calls=done.estimated_calls)
 
 
 def _seal(

@@ -12,7 +12,7 @@ from ragassay.errors import InputError, PluginError, RagassayError, StackError, 
 from ragassay.judge import LLMJudge
 from ragassay.plugins.weights import require
 from ragassay.records import JSON, Chunk, Profile, Reply, Secret
-from ragassay.run.board_file import JudgeTable, ModelTable
+from ragassay.run.board_file import LOCAL_MODELS, JudgeTable, ModelTable
 from ragassay.run.embeddings import CachedEmbedder
 from ragassay.run.limits import Budget, Endpoint
 from ragassay.seams import PARTS, Chunker, Embedder, Judge, Model, Progress, Retriever, Seam
@@ -186,7 +186,15 @@ def make_model(table: ModelTable, keys: Keys, weights_cache: Path) -> Model:
 def make_endpoint(table: ModelTable, keys: Keys, budget: Budget, weights_cache: Path) -> Endpoint:
     """Return the model behind its limits."""
     model = make_model(table, keys, weights_cache)
-    return Endpoint(model, table.limits, price=table.price, budget=budget, check=_usable)
+    return Endpoint(
+        model,
+        table.limits,
+        price=table.price,
+        budget=budget,
+        check=_usable,
+        params=table.params,
+        counted=table.kind not in LOCAL_MODELS,
+    )
 
 
 def _usable(reply: Reply) -> object:
