@@ -59,6 +59,16 @@ MAX_NUMBER = 100_000
 MAX_SHOWN = 10_000
 """The most characters of the text that stands in place of every answer."""
 
+NOT_JUDGED: dict[str, str] = {
+    "no_answer": "the run has no answer to this question",
+    "withheld": "a text that the judge would be shown is withheld",
+    "no_claims": "the question has no claims to be classified",
+    "no_literals": "a claim of the question has no literals, and this judge reads nothing else",
+    "no_verdict": "the run's judge gave no verdict that a second one could be compared with",
+    "not_drawn": "not among those drawn for asking again",
+}
+"""Why an item was not put to the judge: the kind of its failure, and what that means."""
+
 _CODES = {VERDICTS: "OUTPUTS_DIGEST", REPLIES: "TELEMETRY_DIGEST", JUDGE: "CONFIG_DIGEST"}
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")

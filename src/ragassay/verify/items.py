@@ -159,13 +159,14 @@ def _check_score(
             findings.add("SCORED_FAILURE", "the item carries a score without a verdict", where)
         elif not 0 <= row.score <= 100:
             findings.add("ITEM_SCORE", f"{row.score} is no number of hundredths from 0 to 100", where)
-    elif (problem := _verdict_problem(verdict, profile)) is not None:
+    elif (problem := verdict_problem(verdict, profile)) is not None:
         findings.add("ITEM_SCORE", problem, where)
     elif row.score != (expected := item_hundredths(verdict)):
         findings.add("ITEM_SCORE", f"the score is {row.score}, its verdicts make it {expected}", where)
 
 
-def _verdict_problem(verdict: Verdict, profile: Profile | None) -> str | None:
+def verdict_problem(verdict: Verdict, profile: Profile | None) -> str | None:
+    """Return why a verdict cannot be one of its profile, or None."""
     if profile == "factual-consistency/1":
         return "answer kinds are known in profile 2 only" if verdict.answer_kind is not None else None
     if profile == "factual-consistency/2" and verdict.answer_kind is None:

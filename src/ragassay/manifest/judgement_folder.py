@@ -1,0 +1,68 @@
+"""Reads the judgements of a workspace under caps; what must not be there is told by reason code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ragassay.errors import InputError, VerifyError
+from ragassay.manifest.folder import RunFiles
+from ragassay.manifest.judgement import JUDGEMENT_BYTES
+
+FOLDER = "judgements"
+"""The folder of a workspace that holds them: `judgements/<run id>/<judge>-<purpose>-<n>`."""
+MAX_JUDGEMENTS = 10_000
+"""The most judgements of one run that are read."""
+
+
+def judgement_folders(workspace: Path, run_id: str) -> list[Path]:
+    """Return the folders of one run's judgements in the order of their names; those being written are hidden.
+
+    Raises `InputError` where they cannot be listed.
+    """
+    place = workspace / FOLDER / run_id
+    if not place.is_dir():
+        return []
+    try:
+        found = sorted(path for path in place.iterdir() if path.is_dir() and not path.name.startswith("."))
+    except OSError as error:
+        raise InputError(f"{place} cannot be read ({error.strerror}); check its permissions") from error
+    if len(found) > MAX_JUDGEMENTS:
+        raise InputError(f"{place} holds {len(found)} judgements; {MAX_JUDGEMENTS} are read")
+    return found
+
+
+def read_judgement(folder: Path) -> RunFiles:
+    """Read the files of one judgement; a foreign name, a link or a file over its cap is among the problems.
+
+    Raises `InputError` only where the folder itself cannot be read.
+    """
+    try:
+        paths = sorted(folder.iterdir())
+    except OSError as error:
+        raise InputError(f"{folder} cannot be read ({error.strerror}); check its permissions") from error
+    if unknown := [path.name for path in paths if path.name not in JUDGEMENT_BYTES]:
+        name = unknown[0].encode("utf-8", "backslashreplace").decode("utf-8")[:200]
+        problem = VerifyError(f"{name!r} is no file of a judgement", code="BUNDLE_NAME")
+        return RunFiles(files={}, problems=(problem,))
+    files: dict[str, bytes] = {}
+    problems: list[VerifyError] = []
+    for path in paths:
+        try:
+            files[path.name] = _read(path)
+        except VerifyError as error:
+            problems.append(error)
+    return RunFiles(files=files, problems=tuple(problems))
+
+
+def _read(path: Path) -> bytes:
+    if path.is_symlink() or not path.is_file():
+        raise VerifyError(f"{path.name} is no plain file; a judgement holds files only", code="BUNDLE_LINK")
+    cap = JUDGEMENT_BYTES[path.name]
+    try:
+        with path.open("rb") as file:
+            data = file.read(cap + 1)
+    except OSError as error:
+        raise VerifyError(f"{path.name} cannot be read: {error.strerror}", code="BUNDLE_DAMAGED") from error
+    if len(data) > cap:
+        raise VerifyError(f"{path.name} has more than the {cap} bytes allowed", code="BUNDLE_TOO_LARGE")
+    return data
