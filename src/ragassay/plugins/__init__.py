@@ -18,6 +18,7 @@ BUILT_IN: Mapping[Seam, Mapping[str, str]] = {
     },
     "embedders": {
         "minilm-l6-v2-int8": "ragassay.plugins.embedders.minilm:MiniLM",
+        "openai": "ragassay.plugins.embedders.openai:OpenAIEmbedder",
     },
     "stacks": {
         "none": "ragassay.plugins.stacks.none:NoRetrieval",
