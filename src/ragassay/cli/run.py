@@ -249,7 +249,7 @@ def _loop(work: Coroutine[Any, Any, list[Ended]]) -> list[Ended]:
 def read_keys(board: BoardFile) -> Keys:
     """Return the keys that the board names; raises `InputError` naming every variable that is not set."""
     _refuse_examples(board)
-    wanted = needed_keys([board.answer, board.judge.model])
+    wanted = needed_keys([board.answer, board.judge.model], [row.stack for row in board.rows])
     unset = [name for name in wanted if not os.environ.get(name)]
     if unset:
         raise InputError(

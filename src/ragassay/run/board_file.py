@@ -255,7 +255,8 @@ def _model(table: Table, folder: Path) -> ModelTable:
     kind = table.text("kind", required=True) or "reader"
     params = dict(table.free("params"))
     if kind == "openai":
-        params.setdefault("max_tokens", DEFAULT_MAX_TOKENS)
+        if "max_completion_tokens" not in params:
+            params.setdefault("max_tokens", DEFAULT_MAX_TOKENS)
         for key in ("id", "base_url"):
             table.text(key, required=True)
     path = table.path("path")

@@ -74,6 +74,8 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     ready: preflight.Ready
     rows: Sequence[RowTable]
     budget: Budget
+    keys: Keys
+    """For embedders that are built later."""
 
 
 def prepare(board: BoardFile, workspace: Workspace, keys: Keys, options: Options, report: Report) -> Prepared:
@@ -112,6 +114,7 @@ def prepare(board: BoardFile, workspace: Workspace, keys: Keys, options: Options
             if row.name not in ready.left_out and (not options.rows or row.name in options.rows)
         ],
         budget=budget,
+        keys=keys,
     )
 
 
@@ -136,6 +139,7 @@ def build_rows(
         cache=workspace.cache,
         weights_cache=options.weights_cache,
         report=report,
+        keys=prepared.keys,
     )
     template = {"name": prepared.board.template, "digest": template_named(prepared.board.template).digest()}
     rows = []

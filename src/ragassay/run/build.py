@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from ragassay.plugins.weights import require
 from ragassay.records import JSON, Chunk, Profile, Reply, Secret
 from ragassay.run.board_file import LOCAL_MODELS, JudgeTable, ModelTable
 from ragassay.run.embeddings import CachedEmbedder
-from ragassay.run.limits import Budget, Endpoint
+from ragassay.run.limits import ATTEMPTS, Budget, Endpoint
 from ragassay.seams import PARTS, Chunker, Embedder, Judge, Model, Progress, Retriever, Seam
 
 Keys = Mapping[str, Secret]
@@ -111,8 +111,10 @@ class StackBuilder:
         cache: Path,
         weights_cache: Path,
         report: Report,
+        keys: Keys | None = None,
     ) -> None:
         self._weights_cache = weights_cache
+        self._keys = keys or {}
         self._chunks = chunks
         self._evidence = evidence
         self._cache = cache
@@ -154,8 +156,14 @@ class StackBuilder:
     def _embedder(self, entry: JSON, place: str) -> CachedEmbedder:
         name = canon.digest(canon.without_fractions(entry))
         if name not in self._embedders:
-            given = weights_path("embedders", entry, self._weights_cache)
-            self._embedders[name] = CachedEmbedder(make("embedders", entry, place, **given), self._cache / "embeddings")
+            given: dict[str, Any] = {**weights_path("embedders", entry, self._weights_cache)}
+            if entry["kind"] == "openai":
+                given |= {"key": self._keys.get(str(entry.get("key_env") or "")), "attempts": ATTEMPTS}
+            try:
+                embedder = make("embedders", entry, place, **given)
+            except InputError as error:
+                raise InputError(f"{place}: {error.message.removeprefix(f'{place}: ')}", error.problems) from error
+            self._embedders[name] = CachedEmbedder(embedder, self._cache / "embeddings")
         return self._embedders[name]
 
 
@@ -213,6 +221,18 @@ def make_judge(
     return judge, None
 
 
-def needed_keys(tables: Sequence[ModelTable | None]) -> list[str]:
-    """Return the environment variables that these models' keys are in."""
-    return sorted({table.key_env for table in tables if table and table.key_env})
+def needed_keys(tables: Sequence[ModelTable | None], stacks: Sequence[JSON] = ()) -> list[str]:
+    """Return the environment variables that the keys of these models, and of these stacks' embedders, are in."""
+    models = {table.key_env for table in tables if table and table.key_env}
+    embedders = {part.get("key_env") for stack in stacks for part in embedders_of(stack)}
+    return sorted(models | {name for name in embedders if isinstance(name, str) and name})
+
+
+def embedders_of(entry: JSON) -> Iterator[JSON]:
+    """Yield the entry of every embedder that a stack's entry names, at any depth."""
+    for key, value in entry.items():
+        for part in value if isinstance(value, list) else [value]:
+            if key in PARTS and isinstance(part, dict):
+                if PARTS[key] == "embedders":
+                    yield part
+                yield from embedders_of(part)
