@@ -22,6 +22,7 @@ VERBS: dict[str, str] = {
     "claims": "Propose claims for questions, review, freeze and hash them.",
     "board": "Print the board and write it as JSON and as a static site.",
     "calibrate": "Let people rate answers, and hold the judges against them.",
+    "judge": "Let further judges judge the stored answers of signed runs again.",
     "compare": "Compare two rows: difference, intervals, p, and the questions that decide it.",
     "verify": "Check runs: signature, digests, and every number recomputed.",
     "export": "Write a run as one file that can be sent.",

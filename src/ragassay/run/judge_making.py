@@ -15,7 +15,7 @@ from ragassay.run.gathered import Gathered
 from ragassay.run.judge_panel import PanelJudge
 from ragassay.run.limits import Budget, Endpoint
 
-OWN = "judge"
+OWN = "[judge]"
 """What the board's own judge is called beside those of the panel: the table that describes it."""
 
 
@@ -42,7 +42,8 @@ def make_judges(
     Raises `InputError` for a name that the panel does not have, and for a budget without a price.
     """
     _check_names(board, names)
-    cache, budget, problems = weights_cache or default_cache(), Budget(board.max_microusd, max_tokens=board.max_tokens), Gathered()
+    budget = Budget(board.max_microusd, max_tokens=board.max_tokens)
+    cache, problems = weights_cache or default_cache(), Gathered()
     tables = [(one.name, one.judge) for one in board.panel if panel and (not names or one.name in names)]
     if own:
         tables.append((OWN, board.judge))
