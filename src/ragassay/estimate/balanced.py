@@ -21,7 +21,7 @@ Present: TypeAlias = npt.NDArray[np.bool_]
 Block: TypeAlias = tuple[tuple[int, ...], ...]
 """The levels that are kept of each of the four facets, as indices."""
 
-MOST_TRIALS = 4_000_000
+MOST_TRIALS = 10_000_000
 """Choices of rows, passes and judges, times the kinds of gaps that questions have, up to which all are tried."""
 
 
@@ -52,38 +52,47 @@ def largest_balanced(present: Present) -> tuple[Block, bool]:
     """
     if present.all():
         return tuple(tuple(range(size)) for size in present.shape), True
+    if _affordable(present):
+        return _tried(present), True
     kept = _thinned(present)
-    inner = _tried(present[np.ix_(*kept)])
-    block = tuple(tuple(levels[index] for index in chosen) for levels, chosen in zip(kept, inner, strict=True))
-    return block, [len(levels) for levels in kept] == list(present.shape)
+    part = present[np.ix_(*kept)]
+    if part.all():
+        return tuple(map(tuple, kept)), False
+    inner = _tried(part)
+    return tuple(tuple(levels[index] for index in chosen) for levels, chosen in zip(kept, inner, strict=True)), False
 
 
 def _tried(present: Present) -> Block:
     """Return the best block over every choice of rows, passes and judges, with each question that is complete there."""
     masks = _masks(present)
     kinds = Counter(masks)
-    best: tuple[tuple[int, int], Block, int] | None = None
-    for kept, needed in _choices(present.shape[1:]):
+    best: tuple[tuple[int, int], Block] = ((0, 0), ((), (), (), ()))
+    for kept in _choices(present.shape[1:]):
+        if _rank(len(masks), kept) <= best[0]:
+            continue
+        needed = _bits(kept, present.shape)
         questions = sum(count for mask, count in kinds.items() if mask & needed == needed)
-        size = questions * needed.bit_count()
-        rank = (sum(n > 1 for n in (questions, *map(len, kept))), size) if questions else (0, 0)
-        if best is None or rank > best[0]:
-            best = (rank, kept, needed)
-    if best is None:
-        return ((), (), (), ())
-    complete = tuple(index for index, mask in enumerate(masks) if mask & best[2] == best[2])
-    return (complete, *best[1])
+        if questions and _rank(questions, kept) > best[0]:
+            complete = tuple(index for index, mask in enumerate(masks) if mask & needed == needed)
+            best = (_rank(questions, kept), (complete, *kept))
+    return best[1]
 
 
-def _choices(shape: Sequence[int]) -> Iterator[tuple[Block, int]]:
-    """Yield every choice of rows, passes and judges, most levels first, with the bits of its cells."""
-    _, passes, judges = shape
-    for some_rows, some_passes, some_judges in product(*(_subsets(size) for size in shape)):
-        one_row = sum(1 << (p * judges + j) for p in some_passes for j in some_judges)
-        yield (
-            (some_rows, some_passes, some_judges),
-            sum(one_row << (row * passes * judges) for row in some_rows),
-        )
+def _rank(questions: int, kept: Block) -> tuple[int, int]:
+    """Return the facets with two levels, and the cells: the larger the better."""
+    sizes = (questions, *map(len, kept))
+    return sum(size > 1 for size in sizes), math.prod(sizes)
+
+
+def _choices(shape: Sequence[int]) -> Iterator[Block]:
+    """Yield every choice of rows, passes and judges, most levels first."""
+    return product(*(_subsets(size) for size in shape))
+
+
+def _bits(kept: Block, shape: Sequence[int]) -> int:
+    """Return the bits of the cells of one question in a choice of rows, passes and judges."""
+    _, _, passes, judges = shape
+    return sum(1 << ((r * passes + p) * judges + j) for r, p, j in product(*kept))
 
 
 def _subsets(size: int) -> list[tuple[int, ...]]:
@@ -102,15 +111,33 @@ def _affordable(present: Present) -> bool:
 
 
 def _thinned(present: Present) -> list[list[int]]:
-    """Return the levels that stay once the emptiest are left out, one after another, until all choices can be tried."""
-    kept = [list(range(size)) for size in present.shape]
-    while not _affordable(part := present[np.ix_(*kept)]):
-        worst = [
-            (float(share), -facet, -index)
-            for facet in range(4)
-            if len(kept[facet]) > 2
-            for index, share in enumerate((~part).mean(axis=tuple(axis for axis in range(4) if axis != facet)))
-        ]
-        _, facet, index = max(worst)
-        del kept[-facet][-index]
-    return kept
+    """Return what stays when the level that misses most of its cells is left out, again and again, until none does.
+
+    No facet falls below two levels; where that stops it, gaps remain, in at most two levels of each facet.
+    """
+    gaps = ~present
+    alive = [np.ones(size, dtype=np.bool_) for size in present.shape]
+    counts = [gaps.sum(axis=_others(facet)) for facet in range(4)]
+    while counts[0].any() and max(int(levels.sum()) for levels in alive) > 2:
+        facet, index = _emptiest(counts, [int(levels.sum()) for levels in alive])
+        alive[facet][index] = False
+        chosen = (slice(None),) * facet + (index,)
+        lost = np.expand_dims(gaps[chosen].copy(), facet)
+        gaps[chosen] = False
+        for other in range(4):
+            if other == facet:
+                counts[other][index] = 0
+            else:
+                counts[other] = counts[other] - lost.sum(axis=_others(other))
+    return [[int(index) for index in np.flatnonzero(levels)] for levels in alive]
+
+
+def _others(facet: int) -> tuple[int, ...]:
+    return tuple(axis for axis in range(4) if axis != facet)
+
+
+def _emptiest(counts: Sequence[npt.NDArray[np.int64]], sizes: Sequence[int]) -> tuple[int, int]:
+    """Return the facet and level with the largest share of missing cells, of the facets with more than two levels."""
+    shares = {facet: counts[facet] * sizes[facet] for facet in range(4) if sizes[facet] > 2}
+    facet = max(shares, key=lambda one: (int(shares[one].max()), -one))
+    return facet, int(shares[facet].argmax())

@@ -20,6 +20,7 @@ DETERMINISTIC_NOTE = "deterministic: the same item always gets the same verdict,
 HELD_NOTE = "this judge is declared deterministic, and nothing changed"
 BROKEN_NOTE = "this judge is declared deterministic, and it is not"
 ONE_NOTE = "one item judged twice: no spread"
+MOVED_NOTE = "every score changed alike: the judge has moved, which is not noise"
 UNVARIED_NOTE = "no score changed: the noise is below what {n} items can show, and that is not none"
 
 
@@ -137,9 +138,6 @@ def _nothing(lost: int, items: int | None, deterministic: bool) -> Noise | Undef
 def _measured(changes: Sequence[int], verdicts: int, lost: int, items: int, deterministic: bool) -> Noise:
     n, changed = len(changes), sum(map(bool, changes))
     sd = math.sqrt(statistics.variance(changes) / 2) / 100 if n > 1 else None
-    note = ONE_NOTE if sd is None else UNVARIED_NOTE.format(n=n) if not changed else None
-    if deterministic:
-        note = BROKEN_NOTE if changed or verdicts else HELD_NOTE
     return Noise(
         state="measured",
         n=n,
@@ -153,5 +151,15 @@ def _measured(changes: Sequence[int], verdicts: int, lost: int, items: int, dete
         sd=None if sd is None else settle(sd),
         effect=None if sd is None else settle(sd / math.sqrt(items)),
         items=items,
-        note=note,
+        note=_note(changes, bool(changed or verdicts), deterministic),
     )
+
+
+def _note(changes: Sequence[int], changed: bool, deterministic: bool) -> str | None:
+    if deterministic:
+        return BROKEN_NOTE if changed else HELD_NOTE
+    if len(changes) == 1:
+        return ONE_NOTE
+    if not any(changes):
+        return UNVARIED_NOTE.format(n=len(changes))
+    return MOVED_NOTE if len(set(changes)) == 1 else None
