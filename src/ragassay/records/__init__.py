@@ -6,6 +6,15 @@ what is unknown is None, never 0.
 """
 
 from ragassay.records.answering import Answer, Delivered, Hit, Message, Reply, Retrieval, RetrievalState, Usage
+from ragassay.records.calibration import (
+    CalibrationReport,
+    CalibrationSample,
+    Figures,
+    JudgeCalibration,
+    RaterAgreement,
+    RaterLine,
+    Rating,
+)
 from ragassay.records.corpus import Chunk, Corpus, Page
 from ragassay.records.judgement import (
     JudgementCounts,
@@ -53,6 +62,8 @@ __all__ = [
     "Answer",
     "AnswerKind",
     "Benchmark",
+    "CalibrationReport",
+    "CalibrationSample",
     "Chunk",
     "Circumstance",
     "Claim",
@@ -62,7 +73,9 @@ __all__ = [
     "Counts",
     "Delivered",
     "Failure",
+    "Figures",
     "Hit",
+    "JudgeCalibration",
     "JudgeItem",
     "JudgeReply",
     "JudgementCounts",
@@ -81,6 +94,9 @@ __all__ = [
     "Provenance",
     "Purpose",
     "Question",
+    "RaterAgreement",
+    "RaterLine",
+    "Rating",
     "RawVerdict",
     "Record",
     "Reexecution",

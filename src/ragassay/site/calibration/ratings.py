@@ -1,0 +1,89 @@
+"""What stands of the lines that raters wrote: taken-back lines left out, the latest of each rater and item. Pure."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection, Iterable, Sequence
+
+import msgspec
+
+from ragassay.errors import InputError
+from ragassay.records.calibration import Rating
+from ragassay.site.calibration.rubric import VERSION, rubric_digest
+from ragassay.site.safe import STEERING
+
+MAX_NAME = 40
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Rating).decode
+
+
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """The ratings that stand: those that count, and the others with the reason, both in the order of writing."""
+
+    counted: tuple[Rating, ...]
+    other: tuple[tuple[Rating, str], ...]
+
+
+def encode_rating(rating: Rating) -> bytes:
+    """Return the line of a rating, line feed included."""
+    return _encode(rating) + b"\n"
+
+
+def decode_ratings(data: bytes, place: str) -> list[Rating]:
+    """Read the whole lines of a file of ratings; a torn last line, which a kill leaves, is not there.
+
+    Raises `InputError` that names every line that is no rating: none is passed over.
+    """
+    found, problems = [], []
+    for number, line in enumerate(data.split(b"\n")[:-1], 1):
+        try:
+            found.append(_decode(line))
+        except ValueError as error:
+            problems.append(f"line {number}: {error}")
+    if problems:
+        raise InputError(f"{place} has lines that are no ratings; put them back, or move the file away", problems)
+    return found
+
+
+def rater_name(text: str) -> str:
+    """Return a rater's name in one spelling: NFC, single spaces; raises `InputError` where it is none."""
+    name = " ".join(unicodedata.normalize("NFC", text).split())
+    if not name:
+        raise InputError("a rater needs a name, so that several can be told apart; initials will do")
+    if len(name) > MAX_NAME:
+        raise InputError(f"a rater's name has at most {MAX_NAME} characters, not {len(name)}")
+    if STEERING.search(name) or not name.isprintable():
+        raise InputError("a rater's name holds characters that cannot be seen; write it without them")
+    return name
+
+
+def latest(ratings: Iterable[Rating]) -> list[Rating]:
+    """Return the ratings that stand, as they were written: not taken back, nor followed by a later one on the same."""
+    lines = list(ratings)
+    undone = {line.undoes for line in lines if line.undoes is not None}
+    found: dict[tuple[str, str, str], Rating] = {}
+    for line in lines:
+        if line.undoes is None and line.id not in undone:
+            found.pop(key := (line.rater, line.item, line.rubric), None)
+            found[key] = line
+    return list(found.values())
+
+
+def standing(ratings: Sequence[Rating], items: Collection[str]) -> Standing:
+    """Split what stands into ratings of today's rubric on stored answers, and those that do not count, with why."""
+    rubric = rubric_digest()
+    counted, other = [], []
+    for rating in latest(ratings):
+        if rating.rubric != rubric:
+            other.append((rating, f"given by another rubric than {VERSION} as it reads now"))
+        elif rating.item not in items:
+            other.append((rating, "the question, its reference or the answer is not what was rated"))
+        else:
+            counted.append(rating)
+    return Standing(counted=tuple(counted), other=tuple(other))
+
+
+def same_saying(one: Rating | None, other: Rating) -> bool:
+    """Tell whether a rating says what the one that stands says already."""
+    return one is not None and (one.level, one.reason) == (other.level, other.reason)
