@@ -326,6 +326,9 @@ def finish(board: BoardFile, space: Workspace, site: Path, executed: Executed, *
         return 3
     if not quiet:
         click.echo(f"pages:  {_near(site / 'index.html')}\nverify: {_verify_command(space)}")
+        if board.panel:
+            names = listed([one_line(one.name) for one in board.panel])
+            click.echo(f"judge:  ragassay judge (lets the panel judge these answers: {names})")
     return 0
 
 
