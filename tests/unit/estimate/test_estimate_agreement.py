@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -14,6 +15,8 @@ from ragassay.estimate import (
     Undefined,
     agreement,
     exact_agreement,
+    gwet_ac2,
+    krippendorff_alpha,
     mean_absolute_error,
     mean_signed_difference,
     nearest_level,
@@ -39,6 +42,12 @@ def reason(value: object) -> str:
     """Return why a value is undefined."""
     assert isinstance(value, Undefined)
     return value.reason
+
+
+def short(value: float | Undefined | None, places: int = 4) -> str:
+    """Write a number as the pages do: rounded, without a leading zero, a real minus sign."""
+    assert isinstance(value, float)
+    return f"{value:.{places}f}".replace("0.", ".", 1).replace("-", "−")
 
 
 def test_worked_case_rho() -> None:
@@ -233,3 +242,21 @@ def test_without_a_difference_there_is_no_sign_to_share(difference: float | None
     assert not same_sign_under(difference, {}).holds
     assert not same_sign_under(difference, {"other": 0.2}).holds
     assert same_sign_under(0.1, {}).holds
+
+
+def test_every_number_of_the_page_is_computed() -> None:
+    """The worked cases of the page on agreement are what the code gives."""
+    path = Path(__file__).resolve().parents[3] / "docs" / "explain" / "agreement-measures.md"
+    text = " ".join(path.read_text(encoding="utf-8").split())
+    found, correlation = agreement(A, B), rho(A, B)
+    assert f"ρ = 7/√(8·9) = {short(correlation.rho)}" in text
+    assert f"[{short(correlation.lower)}, {short(correlation.upper)}]" in text
+    assert f"1 − 4/24.8 = {short(found.qwk)}" in text
+    assert f"/(1 − .58125) = {short(gwet_ac2(A, B))}" in text
+    assert f"bias {short(found.bias, 1)}, MAE {short(found.mae, 1)}, exact agreement {short(found.exact, 1)}" in text
+    skew = agreement([100] * 17 + [50, 0, 0], [100] * 17 + [50, 0, 100]).skew
+    assert skew is not None
+    assert f"2·2/5 = {short(skew.positive, 1)}, negative agreement 34/35 = {short(skew.negative)}" in text
+    three: list[Ratings] = [[0, 25, 100, None], [0, 25, 75, 50], [0, 50, None, None]]
+    assert f"1 − 1,250·7/79,375 = {short(krippendorff_alpha(three, 'interval'))} (interval)" in text
+    assert f"1 − 3.25·7/316 = {short(krippendorff_alpha(three, 'ordinal'))}" in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations, product
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -299,3 +300,25 @@ def test_an_empty_design_is_refused(sizes: tuple[int, int, int]) -> None:
     """There is no design without questions, passes or a judge."""
     with pytest.raises(InputError, match="at least one of each"):
         difference_variance(found(worked()), questions=sizes[0], passes=sizes[1], judges=sizes[2])
+
+
+def test_every_number_of_the_page_is_computed() -> None:
+    """Scores, mean squares, components and shares of the page on variance components are what the code gives."""
+    path = Path(__file__).resolve().parents[3] / "docs" / "explain" / "variance-components.md"
+    text = path.read_text(encoding="utf-8")
+    scores = worked()
+    for question, row in product(("q1", "q2"), ("none", "bm25")):
+        cells = [scores[question, row, p, judge] for p in (1, 2) for judge in ("llm", "literal")]
+        assert f"| {question} | {row} | {' | '.join(map(str, cells))} |" in text
+    for component in found(scores).components:
+        name = "residual" if len(component.facets) == 4 else "·".join(component.facets)
+        (line,) = [line for line in text.splitlines() if line.startswith(f"| {name} |") and line.count("|") == 6]
+        squares, value = (round(x * 10_000) for x in (component.mean_square, component.variance))
+        cells_of = [cell.strip() for cell in line.strip("|").split("|")]
+        assert (cells_of[2], cells_of[4]) == (f"{squares:,}", f"{value}" + (", marked" if component.negative else ""))
+    design = difference_variance(found(scores), questions=60, passes=3)
+    assert isinstance(design, DifferenceVariance)
+    assert f"{design.variance * 10_000:.2f} squared hundredths" in text
+    assert f"| passes | {(design.from_passes or 0) * 100:.1f} % |" in text
+    assert f"| judges | {(design.from_judges or 0) * 100:.1f} % |" in text
+    assert f'"{design.advice}"' in text

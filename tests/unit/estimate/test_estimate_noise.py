@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -148,3 +149,15 @@ def test_noise_is_written_and_read_back() -> None:
         judge_noise({}, {}, deterministic=True),
     ):
         assert msgspec.convert(msgspec.json.decode(msgspec.json.encode(to_json(found))), kinds) == found
+
+
+def test_every_number_of_the_page_is_computed() -> None:
+    """The worked case of the page on noise is what the code gives."""
+    path = Path(__file__).resolve().parents[3] / "docs" / "explain" / "judge-noise.md"
+    text = " ".join(path.read_text(encoding="utf-8").split())
+    found = measured(lines(100, 50, 75, 0), lines(100, 75, 50, 0), items=60)
+    assert found.sd is not None
+    assert found.effect is not None
+    assert f"mean absolute change {found.mean_absolute:.3f}".replace("0.", ".") in text
+    assert f"/√2 = {found.sd:.4f} and".replace("0.", ".") in text
+    assert f"/√60 = {found.effect:.4f}".replace("0.", ".") in text
