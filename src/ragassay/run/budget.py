@@ -55,6 +55,11 @@ class Budget:
         """True where anything has to be counted before a call."""
         return self.max_microusd is not None or self.max_tokens is not None
 
+    @property
+    def held(self) -> Amount:
+        """What is reserved for the calls under way."""
+        return Amount(self._tokens, self._microusd)
+
     def on_release(self, wake: Callable[[], None]) -> None:
         """Call `wake` whenever room may have come back."""
         self._released.append(wake)

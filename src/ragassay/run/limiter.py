@@ -181,7 +181,6 @@ class Limiter:
             hold, until = self._until(now)
             if hold is not None:
                 self._held(head, hold)
-                self._backlog = hold != "cool-down"
                 self._wake_at(until, now)
                 return
             if head.need is not None and not self._budget.has_room(head.need):
@@ -216,6 +215,7 @@ class Limiter:
         return None, now
 
     def _held(self, head: Waiting, hold: Hold) -> None:
+        self._backlog = hold in ("requests per minute", "tokens per minute")
         if head.hold != hold:
             head.hold = hold
             self._waits[hold] += 1
