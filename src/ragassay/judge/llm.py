@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import secrets
 from collections.abc import Mapping, Sequence
@@ -48,6 +49,8 @@ class LLMJudge:
         self._fallen = 0
         """How many formats the endpoint has refused; 0: it gets what `params` say."""
         self._taken = False
+        self._first: asyncio.Event | None = None
+        """Set when the first call has ended: until then the others wait, so that one of them finds out."""
         self.notes: tuple[str, ...] = ()
         """What a reader has to know of how the judge was asked."""
         self.id = str(model.describe()["id"])
@@ -55,7 +58,7 @@ class LLMJudge:
     async def grade(self, item: JudgeItem) -> RawVerdict:
         """Return one reply under a fresh nonce, unparsed, from one model call; raises `ModelError` without one."""
         nonce = secrets.token_hex(16)
-        reply, fallen = await self._asked(self._prompt.messages(item, nonce))
+        reply, fallen = await self._in_turn(self._prompt.messages(item, nonce))
         return RawVerdict(
             nonce=nonce,
             text=reply.text,
@@ -65,6 +68,17 @@ class LLMJudge:
             model=reply.model,
             format=self._formats[fallen - 1] if fallen else None,
         )
+
+    async def _in_turn(self, messages: Sequence[Message]) -> tuple[Reply, int]:
+        """Ask; while nobody knows what the endpoint takes, after the first call alone."""
+        if self._first is not None:
+            await self._first.wait()
+            return await self._asked(messages)
+        self._first = asyncio.Event()
+        try:
+            return await self._asked(messages)
+        finally:
+            self._first.set()
 
     async def _asked(self, messages: Sequence[Message]) -> tuple[Reply, int]:
         """Return the reply and the number of formats that were refused before; raises the first refusal, if any."""
