@@ -38,7 +38,7 @@ def conformance_command(board_path: Path, *, judge: str | None, workspace: Path 
         check_judges(board, tables, space, keys=keys, weights_cache=weights_cache(), report=Building())
     )
     if as_json:
-        click.echo(json.dumps([_as_json(one) for one in checked], indent=1, ensure_ascii=False))
+        click.echo(json.dumps([_as_json(one) for one in checked], indent=1))
         return 0
     for number, one in enumerate(checked):
         click.echo("\n" * bool(number) + "\n".join(lines(one.name, one.record)))

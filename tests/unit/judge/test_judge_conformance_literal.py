@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
+from pathlib import Path
 
 from ragassay.judge.conformance import CaseResult, conformance, mean_absolute, mean_signed, shipped_cases
 from ragassay.plugins.judges.literal import LiteralJudge
+from ragassay.records import to_json
 
 CASES, _ = shipped_cases()
 REPORT = asyncio.run(conformance(LiteralJudge(), "factual-consistency/2", CASES))
@@ -101,3 +105,34 @@ def test_it_is_right_where_strings_decide() -> None:
     for kind in ("verbatim", "partial-list", "padding", "no-content", "abstention", "refusal", "error-text",
                  "extra-right", "extra-wrong", "reference-hedged", "side-contradiction"):  # fmt: skip
         assert KINDS[kind].exact_items == KINDS[kind].judged > 1, kind
+
+
+EXPLAIN = Path(__file__).resolve().parents[3] / "docs" / "explain"
+
+
+def test_the_page_gives_these_figures() -> None:
+    """Every row of the table of blind spots is what is measured, and no kind with an error is left out of it."""
+    page = (EXPLAIN / "literal-judge.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([a-z-]+)` \| (\d+) of (\d+) \| ([+−])\.(\d{3}) \|", page, flags=re.MULTILINE)
+    wrong = {kind for kind, tally in KINDS.items() if tally.judged and tally.exact_items < tally.judged}
+    assert {row[0] for row in rows} == wrong - {"injection-verdict", "injection-content"}
+    for kind, right, judged, sign, thousandths in rows:
+        tally = KINDS[kind]
+        assert (int(right), int(judged)) == (tally.exact_items, tally.judged), kind
+        shown = (1 if sign == "+" else -1) * int(thousandths)
+        assert abs(10 * tally.signed / tally.judged - shown) <= 0.5, kind
+    for part in ("gets 77 items and 220 of 322 claims", ".248 off in the mean, and .127 too high"):
+        assert part in " ".join(page.split())
+
+
+def test_the_page_shows_a_case_as_it_is() -> None:
+    """The example on the page about conformance is a case that ships, and its figures are those of the judge."""
+    page = (EXPLAIN / "judge-conformance.md").read_text(encoding="utf-8")
+    shown = re.search(r"```json\n(.*?)```", page, flags=re.DOTALL)
+    assert shown is not None
+    example = json.loads(shown[1])
+    assert example == json.loads(json.dumps(next(to_json(case) for case in CASES if case.id == example["id"])))
+    assert "77 of 140 items, 220 of 322 claims; mean difference 0.2481 (+0.1270 with its sign)" in page
+    assert {kind for kind in re.findall(r"`([a-z-]+)`", page.partition("Each kind has")[0]) if kind in KINDS} == set(
+        KINDS
+    )
