@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,13 @@ import pytest
 from ragassay.errors import PluginError
 from ragassay.plugins import weights
 from ragassay.plugins.embedders.minilm import KIND, MiniLM
+from ragassay.plugins.embedders.openai import OpenAIEmbedder
 from ragassay.run.embeddings import CachedEmbedder
 from ragassay.seams import Embedder
 from ragassay.testing.embedder_contract import EmbedderContract
 from ragassay.testing.fake_embedder import WordEmbedder
+from ragassay.testing.provider_imitations import openai_embeddings
+from ragassay.testing.provider_servers import ProviderServer
 
 
 class TestWordEmbedder(EmbedderContract):
@@ -32,6 +36,24 @@ class TestCachedEmbedder(EmbedderContract):
     def make_embedder(self) -> Embedder:
         """Return one over a folder of its own."""
         return CachedEmbedder(WordEmbedder(), Path(tempfile.mkdtemp(dir=self.folder)))
+
+
+class TestOpenAI(EmbedderContract):
+    """The embedder over an endpoint, against a local server."""
+
+    @pytest.fixture(autouse=True)
+    def _serving(self) -> Iterator[None]:
+        self.made: list[OpenAIEmbedder] = []
+        with ProviderServer(openai_embeddings) as server:
+            self.base_url = server.base_url
+            yield
+            for one in self.made:
+                one.close()
+
+    def make_embedder(self) -> Embedder:
+        """Return one that sends batches of five."""
+        self.made.append(OpenAIEmbedder(id="e", base_url=self.base_url, dimension=1536, batch=5))
+        return self.made[-1]
 
 
 class TestMiniLM(EmbedderContract):
