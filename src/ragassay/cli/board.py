@@ -130,10 +130,10 @@ def plan_of(board_file: Path, workspace: Path, left_out: Mapping[str, str] | Non
 
 def build(places: Places) -> Board:
     """Return the board of a workspace without writing anything."""
-    from ragassay.site import build_board, load_runs
+    from ragassay.site import board_of
 
     plan = plan_of(places.board_file, places.workspace) if places.board_file else None
-    return build_board(load_runs(places.workspace), plan=plan, now=int(time.time()))
+    return board_of(places.workspace, plan)
 
 
 def build_and_write(places: Places, site: Path | None, left_out: Mapping[str, str] | None = None) -> Board:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ragassay.site.loaded import Check, LoadedRun
     from ragassay.site.pages import site_files
     from ragassay.site.pairwords import pair_sentence
-    from ragassay.site.publish import publish_local, write_board_file, write_site
+    from ragassay.site.publish import board_of, publish_local, write_board_file, write_site
     from ragassay.site.record import Board, BoardPlan, BoardRow, Pair, PlannedRow, Table
     from ragassay.site.runs import load_runs
     from ragassay.site.text import render_text
@@ -29,6 +29,7 @@ __all__ = [
     "Pair",
     "PlannedRow",
     "Table",
+    "board_of",
     "build_board",
     "decode_board",
     "encode_board",
@@ -47,7 +48,7 @@ _HOMES = {
     "loaded": ("Check", "LoadedRun"),
     "pages": ("site_files",),
     "pairwords": ("pair_sentence",),
-    "publish": ("publish_local", "write_board_file", "write_site"),
+    "publish": ("board_of", "publish_local", "write_board_file", "write_site"),
     "record": ("Board", "BoardPlan", "BoardRow", "Pair", "PlannedRow", "Table"),
     "runs": ("load_runs",),
     "text": ("render_text",),

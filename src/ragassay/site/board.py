@@ -11,10 +11,13 @@ from ragassay.estimate import seed_from
 from ragassay.records import Reexecution
 from ragassay.site.cells import question_lines
 from ragassay.site.figures import board_row
+from ragassay.site.given import Given, given_of
 from ragassay.site.group import Group, current_versions, ended, groups, role_of, why_apart
+from ragassay.site.judgeknown import Known
+from ragassay.site.judging import judging_of, panel_of
 from ragassay.site.loaded import LoadedRun
 from ragassay.site.numbers import plural
-from ragassay.site.pairs import Family, comparisons, family_of, gap, pair
+from ragassay.site.pairs import Family, comparisons, family_of, gap, pair, with_lead
 from ragassay.site.record import SCHEMA, Board, BoardPlan, BoardRow, RefusedRun, Table
 from ragassay.site.sentence import summary
 from ragassay.site.window import RowRuns, row_runs
@@ -23,17 +26,28 @@ from ragassay.site.words import all_identical, attested, board_warnings, row_war
 ORDER = ("ranked", "oracle", "control", "unranked", "not_run", "superseded")
 
 
-def build_board(runs: Sequence[LoadedRun], *, plan: BoardPlan | None = None, now: int) -> Board:
+def build_board(
+    runs: Sequence[LoadedRun], *, plan: BoardPlan | None = None, now: int, known: Known | None = None
+) -> Board:
     """Return the board of all verified runs; a run that fails verification is named and stands in no table.
 
-    `plan` is what the board file asks for, None where there is none; `now` is in Unix seconds.
+    `plan` is what the board file asks for, None where there is none; `now` is in Unix seconds; `known` is what the
+    workspace keeps of its judges.
     """
     documents = [run.document for run in runs if run.document is not None]
     seen = {run.id: run.reexecution for run in runs if run.reexecution is not None}
     current = current_versions(documents, plan)
     found = groups(documents, plan)
     tables = tuple(
-        _table(group, plan, current, seen, apart=why_apart(group, found[0]) if index else None)
+        _table(
+            group,
+            plan,
+            current,
+            seen,
+            _judged(group, runs),
+            known or Known(),
+            apart=why_apart(group, found[0]) if index else None,
+        )
         for index, group in enumerate(found)
     )
     return Board(
@@ -66,11 +80,19 @@ def _sentence(tables: Sequence[Table], runs: Sequence[LoadedRun], plan: BoardPla
     return "No run yet: `ragassay run` makes them."
 
 
+def _judged(group: Group, runs: Sequence[LoadedRun]) -> Given:
+    """Return the judgements of a table's runs."""
+    ids = {document.predicate.run_id for document in group.documents}
+    return given_of([run for run in runs if run.id in ids])
+
+
 def _table(
     group: Group,
     plan: BoardPlan | None,
     current: Mapping[str, str],
     seen: Mapping[str, Reexecution],
+    given: Given,
+    known: Known,
     *,
     apart: str | None,
 ) -> Table:
@@ -83,11 +105,16 @@ def _table(
     drawn = [row for row in rows if row.drawn]
     compared = comparisons(_best_first(drawn), digest, pages)
     family = family_of(drawn, compared)
-    lines = [_line(row, rows, family, digest, pages) for row in rows]
+    panel = panel_of(rows, given, group.latest)
+    pairs = tuple(
+        pair(comparison, family, {row.key: row.name for row in rows}, panel.under(comparison.a, comparison.b))
+        for comparison in compared
+    )
+    lines = [with_lead(_line(row, rows, family, digest, pages), family, pairs) for row in rows]
     if main and plan:
         lines = [_with_held(line, plan) for line in lines] + _not_run(plan, {row.name for row in rows})
     lines.sort(key=lambda line: (_place(line), line.rank or 0))
-    pairs = tuple(pair(comparison, family, {row.key: row.name for row in rows}) for comparison in compared)
+    judging = judging_of(rows, lines, panel, given, known)
     questions = question_lines([row for row in rows if row.standing != "superseded"], benchmark)
     standing = [row for row in rows if row.standing != "superseded"]
     return Table(
@@ -106,7 +133,8 @@ def _table(
         rows=tuple(lines),
         pairs=pairs,
         questions=questions,
-        warnings=table_warnings(standing, questions, group.latest, plan if main else None),
+        warnings=table_warnings(standing, questions, group.latest, plan if main else None, judging),
+        judging=judging,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from ragassay.manifest.judgement import JudgementDocument
 from ragassay.manifest.statement import RunDocument
 from ragassay.records import Reexecution
 
@@ -17,6 +18,19 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     code: str
     severity: Literal["ok", "warn", "fail", "not_made"]
     text: str
+
+
+class LoadedJudgement(msgspec.Struct, frozen=True, kw_only=True):
+    """One judgement of a run's stored answers; `document` is there exactly when `refused` is None."""
+
+    id: str
+    """The folder's name."""
+    files: Mapping[str, bytes]
+    checks: tuple[Check, ...]
+    document: JudgementDocument | None = None
+    refused: str | None = None
+    code: str | None = None
+    """The reason code for which it is refused."""
 
 
 class LoadedRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,6 +44,8 @@ class LoadedRun(msgspec.Struct, frozen=True, kw_only=True):
     refused: str | None = None
     reexecution: Reexecution | None = None
     """What this workspace saw when it executed these very bytes again; None where it did not."""
+    judgements: tuple[LoadedJudgement, ...] = ()
+    """What judges said of its answers after it was signed; none where the run itself is refused."""
 
     @property
     def codes(self) -> tuple[str, ...]:

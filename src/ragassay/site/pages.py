@@ -13,6 +13,7 @@ from ragassay import canon
 from ragassay.manifest.statement import RunDocument
 from ragassay.records import Counts, OutputRow, Question, TelemetryRow, to_json
 from ragassay.site.file import encode_board
+from ragassay.site.judgerecord import JudgedRow, Judging
 from ragassay.site.loaded import LoadedRun
 from ragassay.site.names import file_names
 from ragassay.site.numbers import plural
@@ -40,6 +41,8 @@ class TableView(msgspec.Struct, frozen=True, kw_only=True):
     shares: Mapping[str, list[Share]]
     heat_rows: tuple[BoardRow, ...]
     topics: list[tuple[str | None, list[QuestionLine]]]
+    judged_rows: Mapping[str, list[JudgedRow | None]]
+    """Each row under each judge, in the order of the judges."""
     question_paths: Mapping[str, str]
     pair_paths: Mapping[tuple[str, str], str]
 
@@ -71,6 +74,7 @@ def site_files(board: Board, runs: Sequence[LoadedRun], log: Mapping[str, bytes]
     for run in runs:
         if run.document is not None:
             files.update(_run_files(board, run, run.document, of_runs, questions))
+            files.update(_judgement_files(run))
     return files
 
 
@@ -94,9 +98,18 @@ def table_view(table: Table, paths: TablePaths) -> TableView:
         shares={row.key: cause_shares(table, row.key) for row in table.rows if row.key in answered},
         heat_rows=tuple(row for row in table.rows if row.key in answered),
         topics=[(topic, list(group)) for topic, group in groupby(lines, key=lambda line: line.topic)],
+        judged_rows=_judged_rows(table.judging),
         question_paths=paths.questions,
         pair_paths=paths.pairs,
     )
+
+
+def _judged_rows(judging: Judging | None) -> dict[str, list[JudgedRow | None]]:
+    if judging is None:
+        return {}
+    by_judge = [{line.row: line for line in judge.rows} for judge in judging.judges]
+    keys = dict.fromkeys(key for lines in by_judge for key in lines)
+    return {key: [lines.get(key) for lines in by_judge] for key in keys}
 
 
 def _questions_of_runs(tables: Sequence[tuple[Table, TablePaths]]) -> dict[str, Mapping[str, str]]:
@@ -139,6 +152,13 @@ def _run_files(
             **_verifier_parts(bundle),
         ),
     )
+
+
+def _judgement_files(run: LoadedRun) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of each judgement that counts, laid out as in a workspace, for whoever wants to check them."""
+    for one in run.judgements:
+        if one.document is not None:
+            yield from ((f"judgements/{run.id}/{one.id}/{name}", data) for name, data in one.files.items())
 
 
 def _verifier_parts(bundle: RunBundle) -> dict[str, object]:

@@ -15,10 +15,12 @@ from ragassay.estimate import (
     competition_ranks,
     gap_share,
     rank_intervals,
+    same_sign_under,
     seed_from,
 )
+from ragassay.site.judgerecord import UnderJudge
 from ragassay.site.numbers import decimal6, interval, plural
-from ragassay.site.record import Gap, Pair
+from ragassay.site.record import BoardRow, Gap, Pair
 from ragassay.site.window import RowRuns, scored_run
 
 ALPHA = 0.05
@@ -81,8 +83,11 @@ def family_of(rows: Sequence[RowRuns], found: Sequence[Comparison]) -> Family:
     )
 
 
-def pair(found: Comparison, family: Family, names: Mapping[str, str]) -> Pair:
-    """Return a comparison as the board keeps it, p adjusted where both rows are ranked; notes say names, not keys."""
+def pair(found: Comparison, family: Family, names: Mapping[str, str], under: tuple[UnderJudge, ...] = ()) -> Pair:
+    """Return a comparison as the board keeps it, p adjusted where both rows are ranked; notes say names, not keys.
+
+    `under` is the same difference under each further judge.
+    """
     inside = family.distinguished(found.a, found.b)
     adjusted = family.holm(found.a, found.b) if inside is not None else None
     return Pair(
@@ -105,7 +110,29 @@ def pair(found: Comparison, family: Family, names: Mapping[str, str]) -> Pair:
         bounds=(decimal6(found.bounds.worst), decimal6(found.bounds.best)) if found.bounds else None,
         notes=tuple(_named(note, found, names) or note for note in _notes(found)),
         seed=None if found.p_draws is None else str(found.seed),
+        under=under,
     )
+
+
+def with_lead(line: BoardRow, family: Family, pairs: Sequence[Pair]) -> BoardRow:
+    """Return the first row with whether it leads: above every other after Holm, with the same sign under each judge.
+
+    A further judge that did not score both rows neither confirms nor denies; without any, or below two ranked rows,
+    nothing is said.
+    """
+    rest = family.order[1:]
+    own = [one for one in pairs if line.key in (one.a, one.b) and {one.a, one.b} <= set(family.order)]
+    seen = any(under.difference is not None for one in own for under in one.under)
+    if line.key != family.first or not rest or not seen or not all(family.below(line.key, key) for key in rest):
+        return line
+    return msgspec.structs.replace(line, leads=not any(_denied(one) for one in own))
+
+
+def _denied(found: Pair) -> bool:
+    """Tell whether a further judge sees a difference of another sign, or none."""
+    judges = {one.judge: None if one.difference is None else float(one.difference) for one in found.under}
+    difference = None if found.difference is None else float(found.difference)
+    return not same_sign_under(difference, judges).holds
 
 
 def _named(note: str | None, found: Comparison, names: Mapping[str, str]) -> str | None:

@@ -8,11 +8,11 @@ from rich.cells import cell_len
 
 from ragassay.errors import InputError
 from ragassay.site.cellwords import CAUSE_WORDS
+from ragassay.site.lines import wrapped
 from ragassay.site.numbers import UNKNOWN, bracket, listed, pvalue, shown, signed
 from ragassay.site.pairwords import pair_sentence, turned
 from ragassay.site.record import Board, BoardRow, Cell, Pair, Table
 from ragassay.site.safe import fitted, one_line
-from ragassay.site.text import wrapped
 
 LABEL = 26
 """Cells of what a figure is called."""

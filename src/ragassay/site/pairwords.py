@@ -8,8 +8,22 @@ from typing import overload
 
 import msgspec
 
-from ragassay.site.numbers import bracket, p_words, shown
+from ragassay.site.numbers import bracket, listed, p_words, shown
 from ragassay.site.record import Interval, Pair
+
+
+def order_words(pair: Pair) -> str | None:
+    """Say under which further judges two rows that the published one tells apart stand the other way round, or equal.
+
+    None where no further judge contradicts.
+    """
+    if not pair.against:
+        return None
+    changes = [one.judge for one in pair.under if one.judge in pair.against and Decimal(one.difference or 0)]
+    level = [judge for judge in pair.against if judge not in changes]
+    said = [f"order changes under {listed(changes)}"] if changes else []
+    said += [f"no difference under {listed(level)}"] if level else []
+    return "; ".join(said)
 
 
 def pair_sentence(pair: Pair, names: Mapping[str, str]) -> str:
@@ -25,7 +39,8 @@ def pair_sentence(pair: Pair, names: Mapping[str, str]) -> str:
     said = f"{higher} is higher than {lower} by {shown(abs(difference))} {bracket(span)}".rstrip()
     tested = p_words(pair.p_holm or pair.p) + (" after Holm's adjustment" if pair.p_holm else "")
     if p <= Decimal("0.05"):
-        return f"{said}, {tested}."
+        but = f"; {order}" if (order := order_words(pair)) else ""
+        return f"{said}, {tested}{but}."
     detectable = f"; this design shows differences from {shown(pair.detectable)} on" if pair.detectable else ""
     return f"{a} and {b} are not distinguished: {said}, {tested}{detectable}."
 
@@ -43,6 +58,7 @@ def turned(pair: Pair) -> Pair:
         losses=pair.wins,
         differences={question: _negated(value) for question, value in pair.differences.items()},
         bounds=(_negated(pair.bounds[1]), _negated(pair.bounds[0])) if pair.bounds else None,
+        under=tuple(msgspec.structs.replace(one, difference=_negated(one.difference)) for one in pair.under),
     )
 
 

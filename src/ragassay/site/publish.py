@@ -11,6 +11,7 @@ from pathlib import Path
 from ragassay.errors import InputError
 from ragassay.site.board import build_board
 from ragassay.site.file import encode_board, is_board
+from ragassay.site.judgefiles import load_known
 from ragassay.site.loaded import LoadedRun
 from ragassay.site.pages import site_files
 from ragassay.site.record import Board, BoardPlan
@@ -26,9 +27,15 @@ def publish_local(
     """
     when = int(time.time()) if now is None else now
     runs = load_runs(workspace, now=when)
-    board = build_board(runs, plan=plan, now=when)
+    board = build_board(runs, plan=plan, now=when, known=load_known(workspace))
     write_site(board, runs, site_folder, load_log(workspace))
     return board
+
+
+def board_of(workspace: Path, plan: BoardPlan | None = None, *, now: int | None = None) -> Board:
+    """Return the board of a workspace without writing anything."""
+    when = int(time.time()) if now is None else now
+    return build_board(load_runs(workspace, now=when), plan=plan, now=when, known=load_known(workspace))
 
 
 def write_site(board: Board, runs: Sequence[LoadedRun], folder: Path, log: Mapping[str, bytes] | None = None) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Literal, TypeAlias
 
 from ragassay.records import Record
+from ragassay.site.exact import Interval as Interval
+from ragassay.site.exact import Ratio as Ratio
+from ragassay.site.judgerecord import Judging, UnderJudge
 
 SCHEMA = "ragassay.board/1"
 PREVIEW = "local preview, not published"
@@ -41,21 +45,6 @@ class BoardPlan(Record, frozen=True):
     control_waiver: str | None = None
     benchmark: str | None = None
     benchmark_id: str | None = None
-
-
-class Ratio(Record, frozen=True):
-    """An exact score or share num/den with its decimal (four places, half-up)."""
-
-    num: int
-    den: int
-    decimal: str
-
-
-class Interval(Record, frozen=True):
-    """A 95 % interval as decimal strings of six places."""
-
-    low: str
-    high: str
 
 
 class Gap(Record, frozen=True):
@@ -140,6 +129,9 @@ class BoardRow(Record, frozen=True):
     rank_interval: tuple[int, int] | None = None
     not_distinguished: bool | None = None
     """True when the row is not distinguished from the first."""
+    leads: bool | None = None
+    """Of the first row where it lies above every other after Holm and further judges scored rows: whether each of them
+    sees it above too."""
     score: Ratio | None = None
     range: tuple[Ratio, Ratio] | None = None
     mean: str | None = None
@@ -208,6 +200,15 @@ class Pair(Record, frozen=True):
     notes: tuple[str, ...] = ()
     seed: str | None = None
     """The seed of the sign flips as a decimal string; None where every sign pattern was counted."""
+    under: tuple[UnderJudge, ...] = ()
+    """The same difference under each further judge."""
+
+    @property
+    def against(self) -> tuple[str, ...]:
+        """Return the further judges that see the other sign, or no difference at all."""
+        side = Decimal(self.difference or 0)
+        seen = [(one.judge, Decimal(one.difference)) for one in self.under if one.difference is not None]
+        return tuple(judge for judge, difference in seen if side and difference * side <= 0)
 
 
 class Cell(Record, frozen=True):
@@ -258,6 +259,8 @@ class Table(Record, frozen=True):
     pairs: tuple[Pair, ...]
     questions: tuple[QuestionLine, ...]
     warnings: tuple[str, ...]
+    judging: Judging | None = None
+    """What is known of the judges; None where nothing but the runs themselves is."""
 
 
 class RefusedRun(Record, frozen=True):

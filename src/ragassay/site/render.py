@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections import defaultdict
 from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -13,8 +14,9 @@ from importlib.resources import files
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from ragassay.site import numbers
+from ragassay.site import judgewords, numbers
 from ragassay.site.cellwords import CAUSE_LETTERS, CAUSE_WORDS
+from ragassay.site.pairwords import order_words
 from ragassay.site.plot import level, track
 from ragassay.site.record import PREVIEW, Amount, Cell
 from ragassay.site.safe import visible
@@ -94,15 +96,23 @@ FILTERS: dict[str, Callable[..., object]] = {
     "capitalised": capitalised,
     "cost": cost,
     "count": count,
+    "components_words": judgewords.components_words,
+    "figure_cells": lambda found: defaultdict(str, judgewords.figure_cells(found)),
     "exact": lambda score, places=3: numbers.exact(numbers.ratio(score) if score is not None else None, places),
     "heat_class": heat_class,
     "hundredths": hundredths,
     "latency": latency,
+    "judge_words": judgewords.judge_words,
+    "lead_words": lambda row, table: judgewords.lead_words(table, row),
     "level": level,
     "milliseconds": numbers.milliseconds,
     "money": numbers.money,
+    "noise_words": judgewords.noise_words,
+    "order_words": order_words,
     "plural": numbers.plural,
     "pvalue": numbers.pvalue,
+    "ranked_pairs": judgewords.ranked_pairs,
+    "row_words": judgewords.row_words,
     "shown": numbers.shown,
     "signed": numbers.signed,
     "track": track,

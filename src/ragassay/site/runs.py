@@ -10,12 +10,14 @@ import msgspec
 
 from ragassay.canon import NotCanonical
 from ragassay.errors import InputError, VerifyError
-from ragassay.manifest import LogFolder, PublicKey, RunFiles, decode_run, load_public_key, read_run
+from ragassay.manifest import LogFolder, PublicKey, RunFiles, decode_run, read_run
 from ragassay.manifest.log_seen import SEEN
 from ragassay.manifest.tiles import LogView
+from ragassay.site.judgements import JudgementTrust, with_judgements
 from ragassay.site.loaded import Check, LoadedRun
 from ragassay.site.reexecuted import observed
-from ragassay.verify import AnyOf, PinnedKey, Policy, Report, Unpinned, load_policy, verify
+from ragassay.site.trust import checks_of, own_keys, trusted_policy
+from ragassay.verify import AnyOf, PinnedKey, Policy, Report, Unpinned, verify
 
 
 def load_runs(workspace: Path, *, now: int | None = None) -> list[LoadedRun]:
@@ -24,10 +26,13 @@ def load_runs(workspace: Path, *, now: int | None = None) -> list[LoadedRun]:
     `workspace` is the `.ragassay` folder. A run that cannot be read or fails verification is returned with the reason
     and without a document. Each is checked against the workspace's log, and by `policy.json` where that knows the key;
     else a run that one of the workspace's own run keys signed is checked against those keys, and any other without a
-    pin (SIGNER_UNPINNED). Raises `InputError` where the folder of runs or the policy cannot be read.
+    pin (SIGNER_UNPINNED). Judgements of a verified run's answers are verified too. Raises `InputError` where the folder
+    of runs or the policy cannot be read.
     """
     trust = _trust_of(workspace, int(time.time()) if now is None else now)
-    return [observed(_load(folder, trust), workspace) for folder in _folders(workspace / "runs")]
+    judges = JudgementTrust(own=trust.own, policy=trust.policy, now=trust.now)
+    runs = [observed(_load(folder, trust), workspace) for folder in _folders(workspace / "runs")]
+    return [with_judgements(run, workspace, judges) for run in runs]
 
 
 def load_log(workspace: Path) -> dict[str, bytes] | None:
@@ -68,7 +73,6 @@ class _Trust(msgspec.Struct, frozen=True):
 
 
 def _trust_of(workspace: Path, now: int) -> _Trust:
-    policy = workspace / "policy.json"
     log, problems = LogFolder(workspace / "log", seen=workspace / SEEN), []
     view = None
     try:
@@ -76,24 +80,7 @@ def _trust_of(workspace: Path, now: int) -> _Trust:
         view = log.view() if log.exists else None
     except VerifyError as error:
         problems.append(error)
-    try:
-        trusted = load_policy(policy.read_bytes()) if policy.exists() else None
-    except OSError as error:
-        raise InputError(f"{policy} cannot be read ({error.strerror})") from error
-    return _Trust(_own_keys(workspace / "keys"), trusted, view, tuple(problems), now)
-
-
-def _own_keys(folder: Path) -> dict[str, PublicKey]:
-    """Return the public run keys of a workspace by fingerprint; a file that holds none is nobody's key."""
-    keys = {}
-    for path in sorted(folder.glob("*.pub.json")):
-        try:
-            key = load_public_key(path)
-        except InputError:
-            continue
-        if key.kind in (None, "run"):
-            keys[key.kid] = key
-    return keys
+    return _Trust(own_keys(workspace / "keys"), trusted_policy(workspace), view, tuple(problems), now)
 
 
 def _folders(runs: Path) -> Iterator[Path]:
@@ -115,7 +102,7 @@ def _load(folder: Path, trust: _Trust) -> LoadedRun:
         return LoadedRun(id=name, files={}, checks=(failed,), refused=f"BUNDLE_DAMAGED: {error}")
     files = read.files
     report = trust.report(read)
-    checks = _checks(report)
+    checks = checks_of(report)
     if not report.ok():
         failed = next(check for check in checks if check.severity == "fail")
         return LoadedRun(id=name, files=files, checks=checks, refused=f"{failed.code}: {failed.text}")
@@ -130,13 +117,3 @@ def _load(folder: Path, trust: _Trust) -> LoadedRun:
         failed = Check(code="ROW_FOREIGN_RUN", severity="fail", text=text)
         return LoadedRun(id=name, files=files, checks=(failed, *checks), refused=text)
     return LoadedRun(id=name, files=files, checks=checks, document=document)
-
-
-def _checks(report: Report) -> tuple[Check, ...]:
-    found = [
-        Check(code=f.code, severity=f.severity, text=f"{f.message} ({f.where})" if f.where else f.message)
-        for f in report.findings
-    ]
-    made = [Check(code="", severity="ok", text=check) for check in report.made]
-    not_made = [Check(code="", severity="not_made", text=f"{n.check}: {n.why}") for n in report.not_made]
-    return (*found, *made, *not_made)

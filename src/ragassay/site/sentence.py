@@ -34,7 +34,7 @@ def _ranked(names: Mapping[str, str], rows: Sequence[BoardRow], pairs: Sequence[
         return f"{row.name} scores {exact(row.score, PLACES)} {span}".rstrip() + ", and no second row is ranked"
     level = [key for key in family.order[1:] if not family.distinguished(first, key)]
     apart = [key for key in family.order[1:] if key not in level]
-    said = [_lead(names, first, level, family)]
+    said = [_lead(names, first, level, family, pairs)]
     found = {key: _between(pairs, first, key) for key in apart}
     said += _distances(names, first, found)
     return "; ".join(part for part in said if part)
@@ -48,9 +48,11 @@ def _nothing(rows: Sequence[BoardRow]) -> str:
     return f"no row can be ranked ({'; '.join(reasons)})"
 
 
-def _lead(names: Mapping[str, str], first: str, level: Sequence[str], family: Family) -> str:
+def _lead(names: Mapping[str, str], first: str, level: Sequence[str], family: Family, pairs: Sequence[Pair]) -> str:
     if not level:
         below = all(family.below(first, key) for key in family.order[1:])
+        if against := _against(first, family, pairs):
+            return f"{names[first]} is shown first, but the order changes under {listed(against)}"
         return f"{names[first]} leads" if below else f"{names[first]} is shown first"
     together = [first, *level]
     mutual = all(not family.distinguished(a, b) for i, a in enumerate(together) for b in together[i + 1 :])
@@ -58,6 +60,12 @@ def _lead(names: Mapping[str, str], first: str, level: Sequence[str], family: Fa
         return f"{listed([names[key] for key in together])} are not distinguished"
     verb = "is" if len(level) == 1 else "are"
     return f"{listed([names[key] for key in level])} {verb} not distinguished from {names[first]}"
+
+
+def _against(first: str, family: Family, pairs: Sequence[Pair]) -> list[str]:
+    """Return the further judges that do not see the first row above each other ranked row."""
+    own = [pair for pair in pairs if first in (pair.a, pair.b) and {pair.a, pair.b} <= set(family.order)]
+    return list(dict.fromkeys(judge for pair in own for judge in pair.against))
 
 
 def _between(pairs: Sequence[Pair], first: str, key: str) -> tuple[Decimal, Interval | None]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from string import ascii_lowercase
 
-from rich.cells import cell_len, chop_cells
+from rich.cells import cell_len
 
 from ragassay.site.bar import bar
+from ragassay.site.lines import wrapped
 from ragassay.site.numbers import UNKNOWN, bracket, exact, listed, milliseconds, money, plural, short, shown
+from ragassay.site.paneltext import judging_lines
 from ragassay.site.record import PREVIEW, Amount, Board, BoardRow, Latency, Table
 from ragassay.site.safe import fitted, one_line
 
@@ -47,21 +49,6 @@ def _between(left: str, right: str, width: int) -> str:
     return fitted(left, width - len(right) - 1) + " " + right
 
 
-def wrapped(text: str, width: int, indent: str = "  ") -> list[str]:
-    """Return a text as lines of at most `width` terminal cells, further lines indented; long words are cut."""
-    lines: list[str] = []
-    line = ""
-    for word in one_line(text).split(" "):
-        if line and cell_len(line) + 1 + cell_len(word) <= width:
-            line = f"{line} {word}"
-            continue
-        pieces = chop_cells(word, width - len(indent)) if word else [""]
-        lines += [line] if line else []
-        lines += [(indent if lines else "") + piece for piece in pieces[:-1]]
-        line = (indent if lines else "") + pieces[-1]
-    return [*lines, line]
-
-
 def _list(title: str, items: Sequence[str], width: int) -> list[str]:
     if not items:
         return []
@@ -83,6 +70,7 @@ def _table(table: Table, width: int) -> list[str]:
         lines += wrapped(f"re-executed here with equal content, counts and score: {listed(again)}", width)
     lines += _list("", [f"{letter}  {text}" for text, letter in notes.items()], width)
     lines += _list("", [f"! {warning}" for warning in table.warnings], width)
+    lines += judging_lines(table, width)
     if not table.main:
         lines += ["", *wrapped(table.sentence, width)]
     return lines

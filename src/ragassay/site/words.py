@@ -8,6 +8,8 @@ from decimal import Decimal
 
 from ragassay.manifest.statement import RunDocument
 from ragassay.site.group import is_measured
+from ragassay.site.judgerecord import Judging
+from ragassay.site.judgewords import NO_NOISE, NOTHING, asked_again
 from ragassay.site.loaded import LoadedRun
 from ragassay.site.numbers import listed, plural, shown
 from ragassay.site.record import BoardPlan, BoardRow, QuestionLine
@@ -139,12 +141,19 @@ def _claims_differ(row: RowRuns) -> list[str]:
 
 
 def table_warnings(
-    rows: Sequence[RowRuns], questions: Sequence[QuestionLine], latest: RunDocument, plan: BoardPlan | None
+    rows: Sequence[RowRuns],
+    questions: Sequence[QuestionLine],
+    latest: RunDocument,
+    plan: BoardPlan | None,
+    judging: Judging | None = None,
 ) -> tuple[str, ...]:
-    """Return what holds for a whole table: its judge, its model, its questions, its controls."""
+    """Return what holds for a whole table: its judge, its model, its questions, its controls.
+
+    What is known of the judge beside its verdicts (`judging`) stands elsewhere; that nothing is, stands here.
+    """
     if not is_measured(latest):
         return tuple(_elsewhere(latest) + _saturated(questions, len(latest.benchmark.questions)))
-    said = _instruments(latest, rows) + _controls(rows, plan)
+    said = _instruments(latest, rows, judging) + _controls(rows, plan)
     if all_identical(rows):
         said.append(f"{IDENTICAL} in every row, so there is no noise between passes to show")
     n = len(latest.benchmark.questions)
@@ -180,7 +189,7 @@ def _elsewhere(latest: RunDocument) -> list[str]:
     ]
 
 
-def _instruments(latest: RunDocument, rows: Sequence[RowRuns]) -> list[str]:
+def _instruments(latest: RunDocument, rows: Sequence[RowRuns], judging: Judging | None) -> list[str]:
     if latest.config is None:
         return []
     measure, said = latest.config.measure, []
@@ -190,9 +199,9 @@ def _instruments(latest: RunDocument, rows: Sequence[RowRuns]) -> list[str]:
         said.append(f"{READER}, and {READER_CONTROL}" if at_zero else READER)
     if measure.judge.get("kind") == "literal":
         said.append(LITERAL)
-    else:
-        said.append("judge noise not recorded: no answer was judged twice")
-    return said
+    elif not asked_again(judging):
+        said.append(NO_NOISE)
+    return said if judging else [*said, NOTHING]
 
 
 def _controls(rows: Sequence[RowRuns], plan: BoardPlan | None) -> list[str]:
