@@ -71,10 +71,11 @@ function showRubric() {
   }
   for (const list of document.querySelectorAll(".rulings")) list.append(...rubric.rulings.map((text) => element("li", text)));
   for (const { key, level, text } of rubric.levels) {
-    const button = element("button", written(level), {
+    const button = element("button", "", {
       type: "button", "data-level": level, "aria-keyshortcuts": key, "aria-pressed": "false", title: text,
       "aria-label": `${written(level)}, key ${key}: ${text}`,
     });
+    button.append(element("kbd", key), written(level));
     button.addEventListener("click", () => rate({ level }));
     $("levels").append(button);
   }
@@ -100,6 +101,7 @@ function marks() {
 
 function reasons(open) {
   $("reasons").hidden = !open;
+  $("levels").hidden = open; // while reasons are asked, the keys 1 to 4 are theirs
   $("cannot").setAttribute("aria-expanded", String(open));
 }
 

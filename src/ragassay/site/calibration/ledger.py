@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import secrets
 import time
@@ -72,7 +71,7 @@ class Ledger:
             file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:
             with writing(self.path):
-                fcntl.flock(file, fcntl.LOCK_EX)
+                _lock(file)
             data = self.read()
             rating, new = decide(decode_ratings(data, str(self.path)))
             if new:
@@ -82,6 +81,12 @@ class Ledger:
         finally:
             os.close(file)
         return rating
+
+
+def _lock(file: int) -> None:
+    import fcntl  # ratings are read also where there is no such lock
+
+    fcntl.flock(file, fcntl.LOCK_EX)
 
 
 def _write(file: int, before: bytes, line: bytes) -> None:
