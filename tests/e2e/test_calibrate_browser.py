@@ -235,6 +235,9 @@ def test_a_stopped_program_is_told_and_nothing_seems_stored(browser: Any, worksp
         ann.waits_for("#problem", "does not answer")
         assert ann.text("#progress") == "1 of 18 rated"
         assert ann.text("#status") == "Not stored."
+        ann.press("j")
+        ann.until("state.shown === null")
+        ann.until("[...document.querySelectorAll('#levels button')].every(one => one.disabled)")
     with calibrating(workspace, "--rater", "ann") as (address, _):
         again = Watched(browser, address)
         again.until("state.shown !== null")
@@ -258,8 +261,9 @@ def test_it_fits_and_can_be_read(browser: Any, tmp_path: Path, width: int, schem
         ann.press("0")
         see()
         ann.press("Escape")
-        while ann.page.evaluate("state.at < state.items.length"):
-            ann.rates("3")
+        ann.rates("3")
+        ann.page.evaluate("move(state.items.length - state.at)")
+        ann.waits_for("#done-title", "The end of the list")
         see()
 
 

@@ -118,7 +118,10 @@ async function show() {
   try {
     item = await ask(`/calibrate/item/${encodeURIComponent(key)}`);
   } catch (error) {
-    if (turn === state.turn) complain(error);
+    if (turn === state.turn) {
+      complain(error);
+      marks();
+    }
     return;
   }
   if (turn !== state.turn) return;
