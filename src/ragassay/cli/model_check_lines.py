@@ -39,7 +39,8 @@ def facts(one: Checked) -> Iterator[tuple[str, str]]:
     if found.latency_ms is not None:
         yield "latency", f"{found.latency_ms} ms"
     yield "limits", "; ".join(f"{name}: {value}" for name, value in found.limits.items()) or "no header says any"
-    yield "calls", _calls(found)
+    cost = "" if one.cost_microusd is None else f", {one.cost_microusd / 1e6:.6f} USD"
+    yield "calls", _calls(found) + cost
 
 
 def _chat(found: ChatFindings) -> Iterator[tuple[str, str]]:
