@@ -18,12 +18,11 @@ from ragassay.site.runs import load_runs
 
 
 def load_material(workspace: Path, plan: BoardPlan | None = None) -> Material:
-    """Return what can be rated in a workspace (the `.ragassay` folder): answers of verified runs alone.
+    """Return what can be rated in a workspace (the `.ragassay` folder), and what its judges gave each answer.
 
-    Raises `InputError` where nothing can.
+    Of runs and judgements only those count that can be verified. Raises `InputError` where there is nothing to rate.
     """
-    runs = load_runs(workspace)
-    return material_of([run.document for run in runs if run.document is not None], plan)
+    return material_of(load_runs(workspace), plan)
 
 
 def prepare_sample(

@@ -15,6 +15,7 @@ from ragassay.site.calibration.report import JudgeScores
 from ragassay.site.calibration.rubric import rubric_digest
 from ragassay.site.calibration.sample import draw
 from ragassay.site.group import groups, is_measured
+from ragassay.site.loaded import LoadedRun
 from ragassay.site.record import BoardPlan
 
 DEFAULT_SIZE = 100
@@ -44,26 +45,43 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
         return self.documents[-1].predicate.metric.id
 
 
-def material_of(
-    documents: Sequence[RunDocument], plan: BoardPlan | None, panel: Sequence[JudgeScores] = ()
-) -> Material:
-    """Return what can be rated of verified runs; raises `InputError` where nothing can."""
-    found = groups([document for document in documents if is_measured(document)], plan)
+def material_of(runs: Sequence[LoadedRun], plan: BoardPlan | None = None) -> Material:
+    """Return what can be rated of the verified ones among `runs`; raises `InputError` where nothing can."""
+    verified = [run.document for run in runs if run.document is not None]
+    found = groups([document for document in verified if is_measured(document)], plan)
     if not found:
         raise InputError("there is no verified run whose answers could be rated; `ragassay run` makes them")
-    runs = found[0].documents
-    pool = pool_of(runs)
+    documents = found[0].documents
+    pool = pool_of(documents)
     if not pool.items:
         raise InputError("the runs hold no text of an answer, so there is nothing to rate")
-    judge = runs[-1].predicate.judge
-    scores = {(d.predicate.run_id, line.id): line.score for d in runs for line in d.outputs}
+    judge = documents[-1].predicate.judge
+    scores = {(d.predicate.run_id, line.id): line.score for d in documents for line in d.outputs}
+    ours = {document.predicate.run_id for document in documents}
     return Material(
-        documents=runs,
+        documents=documents,
         pool=pool,
-        rows=frozenset({d.predicate.row.name: d.predicate.row.key for d in runs}.values()),
+        rows=frozenset({d.predicate.row.name: d.predicate.row.key for d in documents}.values()),
         outdated=plan is not None and plan.benchmark not in (None, found[0].benchmark().digest),
         published=JudgeScores(judge=judge.id, digest=judge.digest.sha256 if judge.digest else None, scores=scores),
-        panel=tuple(panel),
+        panel=panel_scores([run for run in runs if run.id in ours]),
+    )
+
+
+def panel_scores(runs: Sequence[LoadedRun]) -> tuple[JudgeScores, ...]:
+    """Return what each further judge gave, by judge; where one judged a run several times, the first time counts."""
+    found: dict[tuple[str, str], dict[tuple[str, str], int | None]] = {}
+    for run in runs:
+        documents = [one.document for one in run.judgements if one.document is not None]
+        for document in sorted(documents, key=lambda one: one.predicate.n):
+            p = document.predicate
+            if p.purpose != "panel" or p.judge.digest is None:
+                continue
+            scores = found.setdefault((p.judge.id, p.judge.digest.sha256), {})
+            for row in document.rows:
+                scores.setdefault((p.run_id, row.id), row.score)
+    return tuple(
+        JudgeScores(judge=judge, digest=digest, scores=found[judge, digest]) for judge, digest in sorted(found)
     )
 
 
@@ -73,12 +91,13 @@ def wanted_sample(
     """Return the stored sample where it is of this table and rubric and as large and seeded as asked; else draw one.
 
     What is not asked for is as in the stored sample, or else 100 answers and a seed that follows from the question set.
+    One that holds fewer answers than asked is drawn again: there may be more by now.
     """
     usable = stored if stored and _same_matter(material, stored) else None
     wanted = size if size is not None else (usable.size if usable else DEFAULT_SIZE)
     default = str(seed_from(material.benchmark, (), "calibration"))
     seeded = str(seed) if seed is not None else (usable.seed if usable else default)
-    if usable and (usable.size, usable.seed) == (wanted, seeded):
+    if usable and (usable.size, usable.seed) == (wanted, seeded) and len(usable.items) == wanted:
         return usable
     return CalibrationSample(
         size=wanted,
