@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
-    """The model to be asked, parameters of its calls, and what may be spent in micro-USD (None: no cap)."""
+    """The model to be asked, parameters of its calls, and what may be spent in micro-USD and tokens (None: no cap)."""
 
     table: ModelTable
     params: JSON
-    max_microusd: int | None
+    max_microusd: int | None = None
+    max_tokens: int | None = None
 
 
 def propose(
@@ -102,11 +103,13 @@ def _by_hand(
 def _ask(source: Source, waiting: list[Question], kept: ReplyFile, given: Given) -> Asked:
     from ragassay.cli.models import weights_cache
     from ragassay.cli.progress import Building
+    from ragassay.run.budget import Budget
     from ragassay.run.build import make_endpoint
-    from ragassay.run.limits import Budget
+
+    budget = Budget(source.max_microusd, max_tokens=source.max_tokens)
 
     async def ask() -> Asked:
-        endpoint = make_endpoint(source.table, _keys(source.table), Budget(source.max_microusd), weights_cache())
+        endpoint = make_endpoint(source.table, _keys(source.table), budget, weights_cache())
         try:
             how = asking(endpoint, source.params, kept)
             return await ask_claims(how, waiting, again=given.again, report=Building()("claims"))
@@ -124,7 +127,12 @@ def _source(given: Given) -> Source:
     board = load_board(given.board)
     if board.judge.model is None:
         raise InputError(f"the judge of {given.board} asks no model; name one with --model")
-    return Source(table=board.judge.model, params=board.judge.params, max_microusd=board.max_microusd)
+    return Source(
+        table=board.judge.model,
+        params=board.judge.params,
+        max_microusd=board.max_microusd,
+        max_tokens=board.max_tokens,
+    )
 
 
 def _inline(text: str) -> Source:
@@ -146,7 +154,7 @@ def _inline(text: str) -> Source:
     if problems:
         raise InputError("the model cannot be used", problems)
     own = {name: value for name, value in table.params.items() if name in ("temperature", "response_format")}
-    return Source(table=table, params=own, max_microusd=None)
+    return Source(table=table, params=own)
 
 
 def _keys(table: ModelTable) -> dict[str, Secret]:

@@ -65,7 +65,7 @@ def _decide(question: Question, proposal: Proposal, reviewer: str) -> Proposal |
         click.echo(KEYS)
         key = click.getchar().lower()
         now = int(time.time())
-        if key == "q":
+        if key in ("q", ""):  # nothing comes any more
             return proposal
         if key == "s":
             return None

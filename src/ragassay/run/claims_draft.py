@@ -15,7 +15,8 @@ from ragassay.question.proposals import Proposal, material_digest, proposed
 from ragassay.records import JSON, Question
 from ragassay.run.claims_prompt import messages, prompt_digest, response_format
 from ragassay.run.claims_replies import Folded, ReplyFile, StoredReply, fold_replies
-from ragassay.run.limits import Endpoint, metering
+from ragassay.run.limits import Endpoint
+from ragassay.run.meter import metering
 
 ATTEMPTS = 3
 """How often a question is asked in one round in total before it is left out."""

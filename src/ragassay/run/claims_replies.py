@@ -102,7 +102,7 @@ class ReplyFile:
         if whole < len(data):
             os.ftruncate(self._file, whole)
         problems = []
-        for number, line in enumerate(data[:whole].splitlines(), 1):
+        for number, line in enumerate(data[:whole].split(b"\n")[:-1], 1):
             try:
                 self._keep(msgspec.json.decode(line, type=StoredReply, strict=True))
             except (ValueError, RecursionError) as error:
