@@ -238,6 +238,8 @@ def _finish(jobs: Jobs, ended: Sequence[JudgementEnded], asked: Asked) -> int:
     else:
         signed = sum(one.held is None for one in ended)
         lines = [*ended_lines(ended), f"{plural(signed, 'judgement')} signed, {jobs.there} there already"]
+        if not (jobs.jobs or jobs.there or jobs.left_out):
+            lines.append("the board names no [[panel]] and asks its judge again about nothing; --null-rows asks it")
         click.echo("\n".join(lines))
     for line in held_lines(ended):
         click.echo(line, err=True)

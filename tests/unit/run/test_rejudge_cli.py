@@ -158,6 +158,14 @@ def test_verify_refuses_a_judgement_whose_run_is_gone(lab: JudgeLab) -> None:
     assert "FILE_MISSING" in refused.output
 
 
+def test_a_board_that_asks_for_nothing_says_so(lab: JudgeLab) -> None:
+    """No panel, and a judge that says the same a second time: nothing is done, and why stands there."""
+    lab.add_panel("")
+    found = judged(lab)
+    assert found.exit_code == 0
+    assert "the board names no [[panel]] and asks its judge again about nothing" in found.output
+
+
 def test_run_says_that_the_panel_judges_by_another_command(tmp_path: Path) -> None:
     """A board with a panel ends by naming `ragassay judge`."""
     made = JudgeLab(tmp_path, 2)
