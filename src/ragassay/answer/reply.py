@@ -8,6 +8,8 @@ from ragassay.errors import ModelError
 from ragassay.records import Reply
 
 _UNSEEN = frozenset({"Cc", "Cf", "Zl", "Zp", "Zs"})
+_FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+"""Letters, marks and a symbol that show nothing, by which Unicode fills a place."""
 
 
 def check_reply(reply: Reply) -> str:
@@ -29,7 +31,7 @@ def check_reply(reply: Reply) -> str:
 
 
 def _blank(text: str) -> bool:
-    return all(char.isspace() or unicodedata.category(char) in _UNSEEN for char in text)
+    return all(char.isspace() or char in _FILLERS or unicodedata.category(char) in _UNSEEN for char in text)
 
 
 def _spent(output_tokens: int | None) -> str:

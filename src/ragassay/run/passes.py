@@ -184,7 +184,7 @@ class PassRun:
             except InvalidReply as error:
                 fault = error
         judge = self._fixed.judge
-        while len(state.replies) < judge.attempts:
+        for _ in range(judge.attempts - len(state.replies)):
             with metering() as meter:
                 try:
                     raw = await judge.grade(item)

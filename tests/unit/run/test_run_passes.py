@@ -14,7 +14,8 @@ from run_lab import Lab, register
 from ragassay.cli.board import build, find_places
 from ragassay.errors import InputError
 from ragassay.manifest import decode_run, read_run
-from ragassay.records import Hit, Outcome, Question, Secret
+from ragassay.plugins.judges.literal import LiteralJudge
+from ragassay.records import Hit, JudgeItem, Outcome, Question, RawVerdict, Secret
 from ragassay.run.board_run import Options
 from ragassay.run.passes import PassRun
 from ragassay.testing import chat_replies
@@ -425,3 +426,20 @@ def test_what_fails_again_is_counted_once(tmp_path: Path) -> None:
     }
     assert all(end.held is None for end in ended.values())
     assert server.calls == 2 * 49 + 2 * 2 * 3
+
+
+def test_a_judge_that_says_nothing_is_asked_no_more_than_it_may(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A judge plugin whose replies hold no text ends every item unjudged, after its attempts and with no score."""
+    asked = 0
+
+    async def grade(_self: LiteralJudge, _item: JudgeItem) -> RawVerdict:
+        nonlocal asked
+        asked += 1
+        return RawVerdict(nonce="", text=None, attempts=0)
+
+    monkeypatch.setattr(LiteralJudge, "grade", grade)
+    lab.write()
+    ended = lab.run(Options(seal=True))
+    assert asked == LiteralJudge.attempts * lab.questions * len(ended)
+    for end in ended.values():
+        assert {(row.status, row.score) for row in lab.outputs(end).values()} == {("judge_failed", None)}
