@@ -12,7 +12,7 @@ from typing import Any
 from ragassay import canon
 from ragassay.errors import ModelError
 from ragassay.judge import profile1, profile2
-from ragassay.judge.visible import MAX_CHARS
+from ragassay.judge.visible import ENCODING, MAX_CHARS
 from ragassay.records import JSON, JudgeItem, Message, Profile, RawVerdict, Reply
 from ragassay.seams import Model
 
@@ -121,7 +121,7 @@ class LLMJudge:
             )
 
     def describe(self) -> JSON:
-        """Return kind, id, profile, attempts, model, parameters, shown characters, prompt and schema digests.
+        """Return kind, id, profile, attempts, model, parameters, shown characters and their encoding, prompt and schema digests.
 
         `fallback` names the formats that are asked for where the endpoint refuses the schema; a judge whose parameters
         say the format has none.
@@ -135,6 +135,7 @@ class LLMJudge:
                 "model": self._model.describe(),
                 "params": self._params,
                 "max_chars": MAX_CHARS,
+                "encoding": ENCODING,
                 "prompt": self._prompt.prompt_digest(),
                 "schema": canon.digest(self._schema),
                 **({"fallback": list(self._formats)} if self._formats else {}),

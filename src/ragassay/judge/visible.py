@@ -24,6 +24,10 @@ MAX_CHARS = 100_000
 """An answer or retrieved text is shown to a judge up to here, in characters; recorded in the judge's description."""
 
 
+ENCODING = "visible-json/2"
+"""How text from outside is put into a prompt; a change of it gives the judge other bytes, and so is its identity."""
+
+
 class _Removed(dict[int, int | None]):
     """A translation table that decides each character when it first meets it."""
 
