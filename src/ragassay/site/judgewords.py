@@ -196,10 +196,11 @@ def noise_words(line: NoiseLine) -> str:
     which = "whole row, " if line.whole else ""
     runs = "" if line.runs_again == line.runs else f", in {line.runs_again} of {plural(line.runs, 'run')}"
     lost = f"; {line.lost} more without a score from one of the two times" if line.lost else ""
+    effect = f", which adds {shown(line.effect)} to the standard error of its mean" if line.effect else ""
     note = f"; {line.note}" if line.note else ""
     return (
         f"{which}{plural(line.n, 'item')} asked again{runs}: {shown(line.score_share, 2)} changed their score "
-        f"({line.score_changed} of {line.n}), mean |Δ| {shown(line.mean_absolute)}{lost}{note}"
+        f"({line.score_changed} of {line.n}), mean |Δ| {shown(line.mean_absolute)}{effect}{lost}{note}"
     )
 
 
