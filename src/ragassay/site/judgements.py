@@ -11,7 +11,7 @@ import msgspec
 from ragassay.canon import NotCanonical
 from ragassay.errors import InputError, VerifyError
 from ragassay.manifest import PublicKey, RunFiles, decode_run
-from ragassay.manifest.judgement import JudgementDocument, decode_judgement, folder_name
+from ragassay.manifest.judgement import JUDGEMENT, JudgementDocument, decode_judgement, decode_signed, folder_name
 from ragassay.manifest.judgement_folder import judgement_folders, read_judgement
 from ragassay.manifest.statement import RunDocument
 from ragassay.site.loaded import Check, LoadedJudgement, LoadedRun
@@ -41,10 +41,17 @@ class JudgementTrust(msgspec.Struct, frozen=True, kw_only=True):
             report = by(self.policy)
             if "KEY_UNKNOWN" not in report.codes:
                 return report
-        unpinned = by(Unpinned())
-        if unpinned.fingerprint in self.own:
+        if _kid(read.files) in self.own:
             return by(AnyOf(tuple(PinnedKey(key) for key in self.own.values())))
-        return unpinned
+        return by(Unpinned())
+
+
+def _kid(files: Mapping[str, bytes]) -> str | None:
+    """Return the fingerprint that a judgement names as its signer's, None where its envelope cannot be read."""
+    try:
+        return decode_signed(files[JUDGEMENT]).predicate.signer.kid
+    except (KeyError, VerifyError):
+        return None
 
 
 def with_judgements(run: LoadedRun, workspace: Path, trust: JudgementTrust) -> LoadedRun:

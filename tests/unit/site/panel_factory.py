@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import site_factory as make
 
 from ragassay import canon
@@ -122,8 +121,3 @@ def null_row(workspace: Path, run_id: str, name: NullRow, shown: str, grades: Gr
 def stranger() -> Signer:
     """Return a key that nobody knows."""
     return Signer.from_seed(bytes(range(1, 33)), "stranger")
-
-
-def replaced(value: Any, **changes: Any) -> Any:
-    """Return a record with other members."""
-    return msgspec.structs.replace(value, **changes)

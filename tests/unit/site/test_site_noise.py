@@ -14,6 +14,8 @@ import site_factory as make
 from ragassay import canon
 from ragassay.judge.conformance import ConformanceRecord, record_bytes, record_path
 from ragassay.judge.conformance_report import ConformanceReport, Tally
+from ragassay.manifest.keyfile import complete_key
+from ragassay.manifest.note import note_key
 from ragassay.records import to_json
 from ragassay.records.calibration import CalibrationReport, Figures, JudgeCalibration, RaterLine
 from ragassay.run.null_rows import CONSTANT
@@ -22,6 +24,7 @@ from ragassay.site.calibration.rubric import VERSION, rubric_digest
 from ragassay.site.judgements import run_judgements
 from ragassay.site.judgerecord import Judging, NoiseLine
 from ragassay.site.publish import board_of as workspace_board
+from ragassay.verify.policy_file import write_policy
 
 NOW = make.START + 9_999
 SMALL = make.benchmark(12)
@@ -349,6 +352,30 @@ def test_a_strangers_judgement_is_refused(tmp_path: Path) -> None:
     found = judging_of(board_of(tmp_path))
     assert [one.code for one in found.refused] == ["KEY_UNKNOWN"]
     assert found.panel == ()
+
+
+@pytest.mark.parametrize(("known", "notes"), [(make.SIGNER, 0), (panel.stranger(), 1)])
+def test_the_workspaces_own_key_is_a_pin(tmp_path: Path, known: Any, notes: int) -> None:
+    """A judgement by one of the workspace's own keys is pinned; under any other it stands on the run's signer alone."""
+    runs = one_row(tmp_path)
+    panel.judge_run(tmp_path, runs[0], lambda _: "omits")
+    (tmp_path / "keys").mkdir()
+    complete_key(known, tmp_path / "keys")
+    found = judging_of(board_of(tmp_path))
+    assert (len(found.panel), len(found.notes)) == (1, notes)
+
+
+def test_a_policy_decides_whose_judgements_count(tmp_path: Path) -> None:
+    """A key that the workspace's policy pins may judge another signer's run; the run's own signer may as before."""
+    runs = one_row(tmp_path)
+    panel.judge_run(tmp_path, runs[0], lambda _: "omits", signer=panel.stranger())
+    judge = {**panel.JUDGE_2, "id": "judge-3"}
+    panel.judge_run(tmp_path, runs[0], lambda _: "omits", judge=judge)
+    log = note_key("log.example/1", "log", make.SIGNER.public.x)
+    (tmp_path / "policy.json").write_bytes(write_policy(keys=(panel.stranger().public,), log=log))
+    found = judging_of(board_of(tmp_path))
+    assert [judge.name for judge in found.panel] == ["judge-2", "judge-3"]
+    assert found.notes[0].startswith("SIGNER_UNPINNED in 1 of 2 judgements")
 
 
 def test_a_judgement_in_another_folder_is_refused(tmp_path: Path) -> None:
