@@ -76,6 +76,7 @@ class Limiter:
         self._refused_since: float | None = None
         self._in_a_row = 0
         self._last: ModelError | None = None
+        self._used_up = False
         self._backlog = False
         self._peak = 0
         self._episodes = 0
@@ -112,6 +113,7 @@ class Limiter:
 
     def succeeded(self, ticket: Ticket) -> None:
         """Take into account that a call was served: where slots were short, there are more of them now."""
+        self._used_up = False
         if ticket != self._episodes:
             return
         self._in_a_row = 0
@@ -124,6 +126,7 @@ class Limiter:
         """Take into account that a call was refused for its rate: one back-off an episode."""
         now = self._clock()
         self._last = error
+        self._used_up = self._used_up or not error.retryable
         if ticket == self._episodes:
             self._episodes += 1
             self._in_a_row += 1
@@ -234,8 +237,10 @@ class Limiter:
     def _hopeless(self, now: float) -> ModelError | None:
         """Return the failure of a call that is not worth its wait: nobody was served for long, or will be for long."""
         wait = self._cool_until - now
-        if wait <= 0 or self._last is None:
+        if self._last is None or (wait <= 0 and not self._used_up):
             return None
+        if self._used_up:
+            return ModelError(str(self._last), kind=self._last.kind, retryable=False)
         if wait > LONGEST_RETRY_AFTER_S:
             why = f"the server asks to wait {wait:.0f} s"
         elif self._in_a_row >= HOPELESS_EPISODES and now - (self._refused_since or now) >= HOPELESS_S:

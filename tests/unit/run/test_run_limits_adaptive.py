@@ -143,6 +143,18 @@ def test_a_server_that_asks_for_hours_is_not_asked_by_the_others() -> None:
     assert seconds < 1
 
 
+def test_an_account_that_is_used_up_is_asked_no_more() -> None:
+    """A rate limit that asking again cannot help ends every call that is left, at once and by its name."""
+    server, _, found, seconds = _simulate(
+        540, workers=32, refuse=lambda n: fault("rate_limited", retryable=False) if n >= 40 else None
+    )
+    failed = [one for one in found if isinstance(one, ModelError)]
+    assert {error.kind for error in failed} == {"rate_limited"}
+    assert (len(found), server.served) == (540, 40)
+    assert len(server.came) <= 40 + 32
+    assert seconds < 20
+
+
 def test_calls_start_in_the_order_in_which_they_came() -> None:
     """Whoever waits longest starts next, so that no row is starved by another."""
 
@@ -213,3 +225,18 @@ def test_a_late_timer_does_not_slow_the_pace_down() -> None:
     unlimited = Pace(None)
     unlimited.take(10**9, 5.0)
     assert unlimited.free_at == float("-inf")
+
+
+def test_slots_that_nobody_needs_do_not_grow() -> None:
+    """One call at a time says nothing of what more would meet: the slots stay as few as they began."""
+    _, where, _, _ = _simulate(100, workers=1)
+    assert where.limiter.slots == FIRST_SLOTS
+
+
+def test_failed_calls_give_their_tokens_back() -> None:
+    """A call that was not served took no tokens: the pace counts it until it fails, and no longer."""
+    limits = Limits(concurrency=1, tokens_per_minute=6_000)
+    served, _, _, _ = _simulate(20, limits=limits, workers=1)
+    faulty, _, _, _ = _simulate(20, limits=limits, workers=1, refuse=lambda n: fault("server_error") if n % 2 else None)
+    assert faulty.served == served.served == 20
+    assert faulty.came[-1] - faulty.came[0] <= 1.6 * (served.came[-1] - served.came[0])

@@ -14,7 +14,8 @@ from limit_lab import MESSAGES, Clock, endpoint, fault
 from ragassay.errors import InputError, ModelError
 from ragassay.records import JSON, Message, Reply, Usage
 from ragassay.run.board_file import Limits, Price
-from ragassay.run.budget import Budget, Need
+from ragassay.run.budget import Amount, Budget, Need
+from ragassay.run.limiter import Limiter
 
 PRICE = Price(input_usd_per_mtok="1", output_usd_per_mtok="4")
 MOST_OUT = 400
@@ -152,3 +153,41 @@ def test_a_cap_is_passed_by_at_most_one_calls_surprise(
         assert budget.held == (0, 0)
 
     virtual_time.run(work)
+
+
+def test_a_call_that_is_stopped_when_its_turn_comes_gives_it_on() -> None:
+    """The slot, the tokens and the budget that it was given in that instant go to the next, at once."""
+    need = Need(Amount(500, 50), Amount(900, 90))
+
+    async def work(clock: Clock) -> tuple[float, Amount, int]:
+        budget = Budget(1_000)
+        gate = Limiter(Limits(concurrency=1, tokens_per_minute=60_000), budget, clock=clock)
+        await gate.acquire(need)
+        stopped, following = (asyncio.create_task(gate.acquire(need)) for _ in range(2))
+        await asyncio.sleep(10)
+        began = clock()
+        gate.release(need)
+        stopped.cancel()
+        await asyncio.gather(stopped, following, return_exceptions=True)
+        return clock() - began, budget.held, gate.under_way
+
+    waited_s, held, under_way = virtual_time.run(work)
+    assert waited_s < 0.01
+    assert (held, under_way) == (Amount(900, 90), 1)
+
+
+def test_a_call_that_is_stopped_under_way_counts_by_its_estimate() -> None:
+    """The server may go on writing what nobody will read: unknown is not nothing."""
+
+    async def work(clock: Clock) -> Budget:
+        budget = Budget(10_000)
+        where = endpoint(Scripted(clock), clock, budget=budget, price=PRICE)
+        task = asyncio.create_task(_one(where, Call(0, None, [], 5.0, 10)))
+        await asyncio.sleep(1)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        return budget
+
+    budget = virtual_time.run(work)
+    assert (budget.estimated_calls, budget.under_way, budget.held) == (1, 0, Amount(0, 0))
+    assert budget.spent_microusd == budget.estimated.microusd > 0
