@@ -149,10 +149,24 @@ def _or_why(found: Figures, name: str, value: str | None) -> str:
     return "undefined: constant" if "gave every item the same" in why else "undefined"
 
 
+MEASURES = ("ρ", "QWK", "bias", "MAE", "exact")
+
+
 def undefined_words(found: Figures) -> list[str]:
-    """Say of each figure that is undefined why: 'QWK undefined: constant'."""
-    cells = figure_cells(found)
-    return [f"{name} {value}" for name, value in cells if value.startswith("undefined")]
+    """Say which measures are undefined, and why: 'ρ and QWK undefined: constant'."""
+    names: dict[str, list[str]] = {}
+    for name, value in figure_cells(found):
+        if name in MEASURES and value.startswith("undefined"):
+            names.setdefault(value, []).append(name)
+    return [f"{listed(own)} {value}" for value, own in names.items()]
+
+
+def together(said: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return (rows, words) with rows of which the same is said as one list, in the order of their first."""
+    names: dict[str, list[str]] = {}
+    for name, words in said:
+        names.setdefault(words, []).append(name)
+    return [(listed(own), words) for words, own in names.items()]
 
 
 def row_words(line: JudgedRow) -> list[str]:
@@ -196,7 +210,11 @@ def noise_words(line: NoiseLine) -> str:
     which = "whole row, " if line.whole else ""
     runs = "" if line.runs_again == line.runs else f", in {line.runs_again} of {plural(line.runs, 'run')}"
     lost = f"; {line.lost} more without a score from one of the two times" if line.lost else ""
-    effect = f", which adds {shown(line.effect)} to the standard error of its mean" if line.effect else ""
+    effect = (
+        f", which adds {shown(line.effect)} to the standard error of its mean"
+        if line.score_changed and line.effect
+        else ""
+    )
     note = f"; {line.note}" if line.note else ""
     return (
         f"{which}{plural(line.n, 'item')} asked again{runs}: {shown(line.score_share, 2)} changed their score "
@@ -210,6 +228,8 @@ def components_words(found: ComponentsLine) -> list[str]:
         return [f"variance components undefined: {found.undefined}"]
     passes = plural(found.passes, "pass", "passes")
     of = f"{plural(found.questions, 'question')}, {plural(found.rows, 'row')}, {passes}, "
+    if not any(one.share for one in found.components):
+        return ["no score varies over questions, rows, passes or judges, so there is no variance to explain"]
     ordered = sorted(found.components, key=lambda one: -Decimal(one.share or 0))
     large = [one for one in ordered if Decimal(one.share or 0) >= SMALL]
     parts = [f"{' × '.join(one.facets)} {shown(one.share, 2)}" for one in large]
@@ -223,11 +243,10 @@ def components_words(found: ComponentsLine) -> list[str]:
     if found.dropped:
         said.append(f"left out, so that no cell is missing: {_first(found.dropped)}")
     if found.standard_error is not None:
-        said.append(
-            f"a difference of two rows has a standard error of {shown(found.standard_error)}; of its variance endless "
-            f"questions would take away {shown(found.from_questions, 2)}, endless passes "
-            f"{shown(found.from_passes, 2)}, endless judges {shown(found.from_judges, 2)}"
-        )
+        shares = (("questions", found.from_questions), ("passes", found.from_passes), ("judges", found.from_judges))
+        taken = [f"endless {what} would take away {shown(share, 2)}" for what, share in shares if share is not None]
+        of_it = f"; of its variance {listed(taken)}" if taken else ""
+        said.append(f"a difference of two rows has a standard error of {shown(found.standard_error)}{of_it}")
     return [*said, *([found.advice] if found.advice else []), *([found.note] if found.note else [])]
 
 

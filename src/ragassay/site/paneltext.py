@@ -16,6 +16,7 @@ from ragassay.site.judgewords import (
     noise_words,
     ranked_pairs,
     row_words,
+    together,
     undefined_words,
 )
 from ragassay.site.lines import wrapped
@@ -58,10 +59,12 @@ def _panel(judge: JudgeLine, published: JudgeLine, names: Mapping[str, str], wid
         lines.append(_cells((names[line.row], *_row(line, own.get(line.row))), name, width))
     if judge.agreement:
         lines.append(_cells(("all answers", "", "", "", *_figures(judge.agreement)), name, width))
-    for line in judge.rows:
-        if words := [*row_words(line), *(undefined_words(line.agreement) if line.agreement else [])]:
-            lines += wrapped(f"{names[line.row]}: {'; '.join(words)}", width)
-    return lines
+    noted = [(names[line.row], "; ".join(_words(line))) for line in judge.rows]
+    return lines + [line for rows, words in together(noted) if words for line in wrapped(f"{rows}: {words}", width)]
+
+
+def _words(line: JudgedRow) -> list[str]:
+    return [*row_words(line), *(undefined_words(line.agreement) if line.agreement else [])]
 
 
 WIDTHS = (5, 5, 8, 19, 5, 5, 5, 5, 7)
@@ -116,7 +119,7 @@ def _noise(judging: Judging, names: Mapping[str, str], width: int) -> list[str]:
     title = f"{judging.judges[0].name} asked again"
     if len({words for _, words in said}) == 1 and judging.noise[0].state in ("deterministic", "not_asked"):
         return wrapped(f"{title}: {said[0][1]}", width)
-    return [f"{title}:", *(line for name, words in said for line in wrapped(f"{name}: {words}", width))]
+    return [f"{title}:", *(line for rows, words in together(said) for line in wrapped(f"{rows}: {words}", width))]
 
 
 def _refused(refused: Sequence[RefusedJudgement], width: int) -> list[str]:

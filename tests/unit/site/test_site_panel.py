@@ -10,8 +10,12 @@ import panel_factory as panel
 import pytest
 import site_factory as make
 
+from ragassay import canon
+from ragassay.manifest import MANIFEST, decode_run, read_run
+from ragassay.manifest.judgement import decode_judgement
 from ragassay.records import Claim
 from ragassay.site import Board, build_board, decode_board, encode_board, load_runs, render_text
+from ragassay.site.agreed import distinct
 from ragassay.site.judgerecord import JudgedRow, Judging
 from ragassay.site.pairtext import find_pair
 from ragassay.site.pairwords import order_words, pair_sentence
@@ -76,6 +80,29 @@ def test_the_same_answer_in_three_passes_counts_once(tmp_path: Path) -> None:
     assert found is not None
     assert found.n == 5
     assert (found.rho, found.lower, found.undefined["interval"][:11]) == ("1.000000", None, "no interval")
+
+
+@pytest.mark.parametrize(("profile", "items"), [("factual-consistency/1", 2), ("factual-consistency/2", 1)])
+def test_the_context_tells_answers_apart_only_where_the_judge_sees_it(tmp_path: Path, profile: str, items: int) -> None:
+    """Two rows with the same words over other chunks are two items in profile 1, whose judge is shown the chunks."""
+    judged = []
+    for name, reached in (("bm25", True), ("dense", False)):
+        run = make.write_row(
+            tmp_path,
+            name,
+            "bm25",
+            make.benchmark(1),
+            lambda *_: "supports",
+            passes=1,
+            reached=lambda _, reached=reached: reached,  # type: ignore[misc]
+            text="So it is.",
+            scorer=profile,
+        )
+        files = read_run(tmp_path / "runs" / run[0]).files
+        document = decode_run(files)
+        judgement = panel.judgement_files(document, canon.sha256(files[MANIFEST]), lambda _: "omits")
+        judged.append((document, decode_judgement(judgement)))
+    assert len(distinct(judged)) == items
 
 
 def test_a_judge_that_gives_one_level_is_undefined(tmp_path: Path) -> None:
