@@ -45,6 +45,8 @@ class Rating(Record, frozen=True):
             raise ValueError("a rating has exactly one of level, reason and undoes")
         if self.level is not None and self.level not in LEVELS:
             raise ValueError(f"{self.level} is no level; the levels are {', '.join(map(str, LEVELS))}")
+        if not 0 <= self.at < 2**53:
+            raise ValueError(f"`at` must be Unix seconds from 0 to 2^53 - 1, not {self.at}")
 
 
 class CalibrationSample(Record, frozen=True):

@@ -25,6 +25,10 @@ MOST_TOKENS = 10**12
 LOCAL_MODELS = ("reader", "llamacpp")
 """Models that run in this process: they cost nothing, and no budget counts them."""
 DEFAULT_TEMPLATE = "chunks-as-system/1"
+OWN_JUDGE = "[judge]"
+"""What the board's own judge is called beside those of the panel: the table that describes it."""
+OWN_IN_CONFORMANCE = "judge"
+"""What it is called where judge conformance is measured, and on the command line there."""
 EXPOSURES = ("none", "designed-on", "tuned-on")
 _SHARE = re.compile(r"(0|[1-9][0-9]?|100)%")
 
@@ -323,6 +327,8 @@ def _panel(top: Table, folder: Path) -> tuple[PanelTable, ...]:
     names = [one.name for one in found]
     for name in sorted({name for name in names if name and names.count(name) > 1}):
         top.problem("panel", f"the name {name!r} stands more than once")
+    for name in sorted({OWN_JUDGE, OWN_IN_CONFORMANCE} & set(names)):
+        top.problem("panel", f"{name!r} is what the board's own judge is called; give another name")
     return tuple(found)
 
 

@@ -103,6 +103,8 @@ def read_sheets(folder: Path, questions: Mapping[int, Question]) -> dict[str, Fi
 
 
 def _read(path: Path, most: int) -> bytes | None:
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path} is no plain file; move it away")
     try:
         with path.open("rb") as file:
             data = file.read(most + 1)

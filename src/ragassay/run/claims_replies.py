@@ -95,6 +95,8 @@ class ReplyFile:
         self._replies.setdefault(reply.question, []).append(reply)
 
     def _read(self) -> None:
+        if not self.path.is_file():
+            raise InputError(f"{self.path} is no plain file; move it away")
         data = self.path.read_bytes() if self.path.stat().st_size <= MAX_BYTES else b""
         if not data and self.path.stat().st_size:
             raise InputError(f"{self.path} has more than the {MAX_BYTES} bytes that are read; move it away")

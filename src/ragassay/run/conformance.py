@@ -18,13 +18,10 @@ from ragassay.judge.conformance import (
     shipped_cases,
 )
 from ragassay.records import JSON
-from ragassay.run.board_file import BoardFile, JudgeTable
+from ragassay.run.board_file import OWN_IN_CONFORMANCE, BoardFile, JudgeTable
 from ragassay.run.budget import Budget
 from ragassay.run.build import Keys, Report, make_judge
 from ragassay.run.workspace import Workspace, write_bytes
-
-OWN = "judge"
-"""The name of a board's own judge, beside those of its panel."""
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,12 +35,14 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
 
 def judges_of(board: BoardFile, name: str | None) -> Mapping[str, JudgeTable]:
     """Return the board's judges by name, its own first; or the one named. Raises `InputError` for an unknown name."""
-    tables = {OWN: board.judge, **{one.name: one.judge for one in board.panel}}
+    tables = {OWN_IN_CONFORMANCE: board.judge, **{one.name: one.judge for one in board.panel}}
     if name is None:
         return tables
     if name not in tables:
         known = ", ".join(map(repr, tables))
-        raise InputError(f"{board.path.name} has no judge {name[:80]!r}; known are {known} ({OWN!r} is [judge])")
+        raise InputError(
+            f"{board.path.name} has no judge {name[:80]!r}; known are {known} ({OWN_IN_CONFORMANCE!r} is [judge])"
+        )
     return {name: tables[name]}
 
 

@@ -9,14 +9,11 @@ import msgspec
 
 from ragassay.errors import InputError
 from ragassay.plugins.weights import default_cache
-from ragassay.run.board_file import BoardFile, JudgeTable
+from ragassay.run.board_file import OWN_JUDGE, BoardFile, JudgeTable
 from ragassay.run.build import Keys, make_judge
 from ragassay.run.gathered import Gathered
 from ragassay.run.judge_panel import PanelJudge
 from ragassay.run.limits import Budget, Endpoint
-
-OWN = "[judge]"
-"""What the board's own judge is called beside those of the panel: the table that describes it."""
 
 
 class Judges(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,7 +43,7 @@ def make_judges(
     cache, problems = weights_cache or default_cache(), Gathered()
     tables = [(one.name, one.judge) for one in board.panel if panel and (not names or one.name in names)]
     if own:
-        tables.append((OWN, board.judge))
+        tables.append((OWN_JUDGE, board.judge))
     problems.of(lambda: _check_prices(board, tables))
     made: list[tuple[PanelJudge, Endpoint | None] | None] = [
         problems.of(lambda name=name, table=table: _make(name, table, board, keys, budget, cache))  # type: ignore[misc]

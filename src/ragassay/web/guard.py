@@ -7,6 +7,7 @@ our own origin; the cookie is given only for the token of the printed address.
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
 import secrets
@@ -21,6 +22,8 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MAX_BODY_BYTES = 16 << 10
+BODY_S = 2
+"""Seconds in which a body must be whole: it comes from this machine, and nobody may keep the server from ending."""
 METHODS = ("GET", "HEAD", "POST")
 
 POLICY = (
@@ -121,7 +124,11 @@ class Guard:
         return len(given) == 1 and self._session.knows_token(given[0])
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
-        body = await _body(receive) if scope["method"] == "POST" else b""
+        try:
+            body = await asyncio.wait_for(_body(receive), BODY_S) if scope["method"] == "POST" else b""
+        except TimeoutError:
+            await _refuse(send, 408, f"a request must be whole within {BODY_S} seconds")
+            return
         if body is None:
             await _refuse(send, 413, f"a request has at most {MAX_BODY_BYTES} bytes")
             return

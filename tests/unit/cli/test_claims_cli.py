@@ -483,6 +483,16 @@ def test_spoiled_files_are_refused_with_their_lines(tmp_path: Path) -> None:
     assert "line 1" in str(call("freeze", path).exception)
 
 
+@pytest.mark.parametrize("name", ["questions.claims.jsonl", "questions.claims/replies.jsonl"])
+def test_a_pipe_in_place_of_a_file_is_refused_and_not_waited_for(name: str, tmp_path: Path) -> None:
+    """What is no plain file holds no proposals and no replies."""
+    path = by_hand(tmp_path, 1)
+    (tmp_path / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / name)
+    result = call("freeze", path)
+    assert (code(result), "no plain file" in str(result.exception)) == (2, True)
+
+
 def test_a_killed_run_asks_nothing_twice_that_was_answered(tmp_path: Path) -> None:
     """After SIGKILL and a torn line, only the missing questions are asked, by the server's own count."""
     path = question_file(tmp_path, *map(sample, range(6)))

@@ -67,6 +67,8 @@ def test_defaults(tmp_path: Path) -> None:
         (("[answer]", '[[panel]]\nkind = "literal"\n[answer]'), "panel[0].name: is missing"),
         (("[answer]", '[[panel]]\nname = "x"\nkind = "llm"\n[answer]'), "panel[0].model: is missing"),
         (("[answer]", '[[panel]]\nname = "x"\nkind = "literal"\nreask = "5%"\n[answer]'), "panel[0].reask: is for the"),
+        (("[answer]", '[[panel]]\nname = "judge"\nkind = "literal"\n[answer]'), "'judge' is what the board's own"),
+        (("[answer]", '[[panel]]\nname = "[judge]"\nkind = "literal"\n[answer]'), "'[judge]' is what the board's own"),
         (("[answer]", 2 * '[[panel]]\nname = "x"\nkind = "literal"\n' + "[answer]"), "panel: the name 'x' stands more"),
         (('path = "docs"', 'crawl = "https://docs.acme.example/"'), "corpus.crawl: crawling cannot be done yet"),
         (

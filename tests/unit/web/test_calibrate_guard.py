@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -153,6 +154,39 @@ def test_a_large_body_is_refused(opened: tuple[App, Session], ledger: Ledger, ch
     }
     assert lab.ask(app, "/calibrate/rate", method="POST", headers=headers, chunks=chunks).status == 413
     assert not ledger.path.exists()
+
+
+def test_a_body_that_never_ends_is_given_up(opened: tuple[App, Session], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slow client is told so, and does not keep the server from ending."""
+    app, session = opened
+    monkeypatch.setattr("ragassay.web.guard.BODY_S", 0.01)
+    headers = {
+        "host": lab.HOST,
+        "origin": f"http://{lab.HOST}",
+        "cookie": lab.Visitor(app, session).cookie,
+        "content-type": "application/json",
+    }
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/calibrate/rate",
+        "query_string": b"",
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+    }
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        if not sent:
+            await asyncio.sleep(3600)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def ask() -> None:
+        await app(scope, receive, send)
+
+    asyncio.run(ask())
+    assert sent[0]["status"] == 408
 
 
 def test_every_reply_carries_the_headers(opened: tuple[App, Session]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -106,7 +108,11 @@ def test_a_torn_last_line_is_not_there_and_is_cut_off(tmp_path: Path, torn: byte
      encode_rating(lab.rating(ITEM, "ann", 75)).replace(b'"reason":null', b'"reason":"other"').strip(),
      encode_rating(lab.rating(ITEM, "ann", 75)).replace(b'"level":75', b'"level":null').strip(),
      encode_rating(lab.rating(ITEM, "ann", 75)).replace(b'"level":75', b'"level":"75"').strip(),
-     encode_rating(lab.rating(ITEM, "ann", 75)).replace(b'"level":75', b'"level":75,"more":1').strip()],
+     encode_rating(lab.rating(ITEM, "ann", 75)).replace(b'"level":75', b'"level":75,"more":1').strip(),
+     *(re.sub(rb'"at":\d+', b'"at":' + at, encode_rating(lab.rating(ITEM, "ann", 75))).strip()
+       for at in (b"-1", b"1" + b"0" * 30)),
+     *(encode_rating(msgspec.structs.replace(lab.rating(ITEM, "ann", 75), rater=name)).strip()
+       for name in ("", "e\u0301", "a  b", "x\x1b[31m", "\u202ea", "z" * 100_000))],
 )  # fmt: skip
 def test_a_line_that_is_no_rating_is_named_and_never_passed_over(tmp_path: Path, line: bytes) -> None:
     """Neither a report nor a further rating is made from a damaged file, and the file stays as it is."""
@@ -119,6 +125,24 @@ def test_a_line_that_is_no_rating_is_named_and_never_passed_over(tmp_path: Path,
     with pytest.raises(InputError, match="line 2"):
         rate(ledger, "ann", 50, OTHER)
     assert ledger.read() == damaged
+
+
+def test_an_id_that_stands_twice_is_refused(tmp_path: Path) -> None:
+    """One line taken back would take another with it."""
+    ledger = Ledger(tmp_path)
+    rate(ledger, "ann", 75)
+    ledger.path.write_bytes(ledger.read() * 2)
+    with pytest.raises(InputError, match=r"line 2: the id .* stands on an earlier line"):
+        ledger.ratings()
+
+
+def test_a_pipe_in_place_of_the_file_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    """What is no plain file is no ratings."""
+    ledger = Ledger(tmp_path)
+    ledger.path.parent.mkdir()
+    os.mkfifo(ledger.path)
+    with pytest.raises(InputError, match="no plain file"):
+        ledger.ratings()
 
 
 def test_every_damaged_line_is_named_at_once() -> None:

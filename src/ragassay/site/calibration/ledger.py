@@ -26,6 +26,8 @@ class Ledger:
 
     def read(self) -> bytes:
         """Return the bytes of the file, none where it is absent; raises `InputError` where it cannot be read."""
+        if self.path.exists() and not self.path.is_file():
+            raise InputError(f"{self.path} is no plain file; move it away")
         try:
             with self.path.open("rb") as file:
                 data = file.read(MAX_BYTES + 1)

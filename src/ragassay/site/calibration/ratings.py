@@ -35,15 +35,28 @@ def decode_ratings(data: bytes, place: str) -> list[Rating]:
 
     Raises `InputError` that names every line that is no rating: none is passed over.
     """
-    found, problems = [], []
+    found: list[Rating] = []
+    problems: list[str] = []
+    known: set[str] = set()
     for number, line in enumerate(data.split(b"\n")[:-1], 1):
         try:
-            found.append(_decode(line))
-        except ValueError as error:
+            found.append(_line(line, known))
+        except (ValueError, InputError) as error:
             problems.append(f"line {number}: {error}")
     if problems:
         raise InputError(f"{place} has lines that are no ratings; put them back, or move the file away", problems)
     return found
+
+
+def _line(line: bytes, known: set[str]) -> Rating:
+    """Return the rating of a line, whose id must be new: by ids ratings are taken back."""
+    rating = _decode(line)
+    if rating.rater != rater_name(rating.rater):
+        raise ValueError(f"{rating.rater!r} is not the spelling of a rater's name: NFC, with single spaces")
+    if rating.id in known:
+        raise ValueError(f"the id {rating.id!r} stands on an earlier line")
+    known.add(rating.id)
+    return rating
 
 
 def rater_name(text: str) -> str:
