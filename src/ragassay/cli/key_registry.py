@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -175,7 +176,17 @@ def _rotate_root(old: Registry, root_dir: Path, new_name: str, path: Path, days:
     click.echo(f"\n    {click.style(made.kid, bold=True)}\n")
 
 
-@click.command("revoke")
+class _TakesFingerprint(click.Command):
+    """A command whose argument may be a fingerprint that begins with a dash."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put such a fingerprint behind the mark that ends the options."""
+        dashed = [word for word in args if re.fullmatch(r"-[A-Za-z0-9_-]{42}", word)]
+        rest = [word for word in args if word not in dashed]
+        return super().parse_args(ctx, [*rest, "--", *dashed] if dashed else args)
+
+
+@click.command("revoke", cls=_TakesFingerprint)
 @click.argument("key", metavar="KID_OR_NAME")
 @click.option("--since", required=True, metavar="TIME", help="From when on nothing by the key counts.")
 @click.option("--reason", help="Why, in a few words; it stands in the registry.")

@@ -169,8 +169,11 @@ class Signer:
 
     @classmethod
     def generate(cls, name: str) -> Signer:
-        """Return a new key from the system's randomness."""
-        return cls(Ed25519PrivateKey.generate(), name)
+        """Return a new key from the system's randomness, whose fingerprint no command line takes for an option."""
+        while True:
+            signer = cls(Ed25519PrivateKey.generate(), name)
+            if not signer.kid.startswith("-"):
+                return signer
 
     @classmethod
     def from_seed(cls, seed: bytes, name: str) -> Signer:

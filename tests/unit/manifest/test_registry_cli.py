@@ -22,7 +22,7 @@ from ragassay.manifest import load_public_key
 from ragassay.manifest.registry import sign_registry
 from ragassay.manifest.registry_change import first_version, next_version, with_keys
 from ragassay.manifest.registry_file import load_registry, store_registry
-from ragassay.manifest.sign import WEAK_KEYS, encode_x, thumbprint
+from ragassay.manifest.sign import WEAK_KEYS, Signer, encode_x, thumbprint
 from ragassay.testing.signed_run import public_signer
 
 ROOT, RUN = public_signer("root"), public_signer("run")
@@ -482,3 +482,19 @@ def test_a_revoked_key_is_put_aside_and_left_out_of_a_policy(tmp_path: Path, mon
     assert "left out, as the key registry revoked it: run " in policy.output
     keys = json.loads(policy.stdout)["keys"]
     assert [key["name"] for key in keys] == ["run-2"]
+
+
+def test_a_fingerprint_that_begins_with_a_dash_is_no_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such a key, made elsewhere, is revoked by its fingerprint; here none like it is made."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    publisher = Publisher(tmp_path)
+    dashed = next(
+        signer
+        for signer in (Signer.from_seed(n.to_bytes(32), f"dashed-{n}") for n in range(1, 2000))
+        if signer.kid.startswith("-")
+    )
+    (publisher.keys / "dashed.pub.json").write_bytes(dashed.public.jwk())
+    assert publisher.add("dashed").exit_code == 0
+    revoked = publisher.change("revoke", dashed.kid, "--since", "1790000000", "--dir", publisher.keys)
+    assert revoked.exit_code == 0, revoked.output
+    assert dashed.kid in revoked.output
