@@ -137,7 +137,7 @@ def _source(given: Given) -> Source:
 
 def _inline(text: str) -> Source:
     """Return the model that a table on the command line names; its own parameters win over those of the call."""
-    from ragassay.run.board_file import _model
+    from ragassay.run.board_file import model_table
     from ragassay.run.table import Table
 
     try:
@@ -148,7 +148,7 @@ def _inline(text: str) -> Source:
         )
         raise InputError(message) from error
     problems: list[str] = []
-    table = _model(Table(data["model"], "--model", problems), Path.cwd())
+    table = model_table(Table(data["model"], "--model", problems), Path.cwd())
     if len(data) > 1:
         problems.append("--model: holds more than one table")
     if problems:

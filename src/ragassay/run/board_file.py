@@ -171,7 +171,7 @@ def _board(top: Table, path: Path) -> BoardFile:
         benchmark=path.parent.resolve() / (benchmark.path("file", required=True) or "."),
         scorer=benchmark.choice("scorer", get_args(Profile), "factual-consistency/2"),  # type: ignore[arg-type]
         template=(answer.text("template") if answer else None) or DEFAULT_TEMPLATE,
-        answer=_model(answer or Table({"kind": "reader"}, "answer", []), path.parent.resolve()),
+        answer=model_table(answer or Table({"kind": "reader"}, "answer", []), path.parent.resolve()),
         judge=_judge(judge or Table({"kind": "literal"}, "judge", []), path.parent.resolve()),
         max_microusd=max_microusd,
         max_tokens=max_tokens,
@@ -255,7 +255,8 @@ def _key_env(table: Table) -> str | None:
     return name
 
 
-def _model(table: Table, folder: Path) -> ModelTable:
+def model_table(table: Table, folder: Path) -> ModelTable:
+    """Return the model that a table configures; its problems are kept in the table, and paths lie under `folder`."""
     kind = table.text("kind", required=True) or "reader"
     params = dict(table.free("params"))
     if kind == "openai":
@@ -309,7 +310,7 @@ def _judge(table: Table, folder: Path) -> JudgeTable:
         table.problem("model", "the literal judge asks no model; remove it, or set kind = 'llm'")
     judge = JudgeTable(
         kind=kind,
-        model=_model(model, folder) if model else None,
+        model=model_table(model, folder) if model else None,
         params=_judge_params(table, kind),
         reask=reask or None,
     )
