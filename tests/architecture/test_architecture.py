@@ -181,6 +181,8 @@ def test_a_wheel_holds_the_bundled_board_and_nothing_of_a_workspace(tmp_path: Pa
     assert {f"ragassay/site/verifier/{name}" for name in scripts} <= set(names)
     templates = {"verify.html", "verifier_form.html", "verifier.css"}
     assert {f"ragassay/site/templates/{name}" for name in templates} <= set(names)
+    app = {path.name for path in (SOURCE / "web").iterdir() if path.suffix in (".css", ".html", ".js", ".svg")}
+    assert {"ragassay/judge/conformance.jsonl", *(f"ragassay/web/{name}" for name in app)} <= set(names)
 
 
 def test_a_library_that_the_system_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
