@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ragassay.errors import InputError, VerifyError
 from ragassay.manifest.folder import RunFiles
-from ragassay.manifest.judgement import JUDGEMENT_BYTES
+from ragassay.manifest.judgement import JUDGEMENT, JUDGEMENT_BYTES, decode_signed, folder_name
 
 FOLDER = "judgements"
 """The folder of a workspace that holds them: `judgements/<run id>/<judge>-<purpose>-<n>`."""
@@ -34,6 +34,8 @@ def judgement_folders(workspace: Path, run_id: str) -> list[Path]:
 def read_judgement(folder: Path) -> RunFiles:
     """Read the files of one judgement; a foreign name, a link or a file over its cap is among the problems.
 
+    So is a judgement that belongs into another folder: which one of several counts is told by the folders' numbers.
+
     Raises `InputError` only where the folder itself cannot be read.
     """
     try:
@@ -51,7 +53,18 @@ def read_judgement(folder: Path) -> RunFiles:
             files[path.name] = _read(path)
         except VerifyError as error:
             problems.append(error)
-    return RunFiles(files=files, problems=tuple(problems))
+    return RunFiles(files=files, problems=(*problems, *_misplaced(folder, files.get(JUDGEMENT))))
+
+
+def _misplaced(folder: Path, envelope: bytes | None) -> list[VerifyError]:
+    try:
+        p = decode_signed(envelope or b"").predicate
+    except VerifyError:
+        return []  # whoever verifies says what is wrong with it
+    wanted = folder_name(p.judge.digest.sha256 if p.judge.digest else "", p.purpose, p.n)
+    if wanted == folder.name:
+        return []
+    return [VerifyError(f"the judgement in it belongs into {wanted}", code="BUNDLE_NAME")]
 
 
 def _read(path: Path) -> bytes:

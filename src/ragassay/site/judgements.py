@@ -11,7 +11,7 @@ import msgspec
 from ragassay.canon import NotCanonical
 from ragassay.errors import InputError, VerifyError
 from ragassay.manifest import PublicKey, RunFiles, decode_run
-from ragassay.manifest.judgement import JUDGEMENT, JudgementDocument, decode_judgement, decode_signed, folder_name
+from ragassay.manifest.judgement import JUDGEMENT, JudgementDocument, decode_judgement, decode_signed
 from ragassay.manifest.judgement_folder import judgement_folders, read_judgement
 from ragassay.manifest.statement import RunDocument
 from ragassay.site.loaded import Check, LoadedJudgement, LoadedRun
@@ -102,10 +102,6 @@ def _one(folder: Path, run_files: Mapping[str, bytes], signer: str, trust: Judge
     except (VerifyError, NotCanonical) as error:
         code = error.code if isinstance(error, VerifyError) else "ENVELOPE_NOT_CANONICAL"
         return _refused(name, read.files, checks, code, str(error))
-    p = document.predicate
-    wanted = folder_name(p.judge.digest.sha256 if p.judge.digest else "", p.purpose, p.n)
-    if wanted != folder.name:
-        return _refused(name, read.files, checks, "BUNDLE_NAME", f"the judgement in it belongs into {wanted}")
     return LoadedJudgement(id=name, files=read.files, checks=checks, document=document)
 
 

@@ -148,6 +148,18 @@ def test_verify_accepts_what_was_signed_and_refuses_what_was_changed(lab: JudgeL
     assert [one["ok"] for one in as_json["judgements"]].count(True) == 1
 
 
+def test_a_judgement_under_another_number_counts_nowhere(lab: JudgeLab) -> None:
+    """Board, `--verify` and the next `judge` agree: it is refused, and made anew."""
+    judged(lab)
+    run = sorted(lab.space.runs.iterdir())[0].name
+    folder = next((lab.space.root / "judgements" / run).glob("*-panel-1"))
+    folder.rename(folder.with_name(folder.name[:-1] + "7"))
+    refused = judged(lab, "--verify")
+    assert (refused.exit_code, "1 of 2 judgements verified." in refused.output) == (1, True)
+    assert "BUNDLE_NAME" in refused.output
+    assert "1 judgement signed, 1 there already" in judged(lab).output
+
+
 def test_verify_refuses_a_judgement_whose_run_is_gone(lab: JudgeLab) -> None:
     """Nothing can be held against it, so it is not accepted."""
     judged(lab)
