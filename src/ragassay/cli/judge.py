@@ -97,6 +97,7 @@ def command(
     Exit code 1 where a null row does not score 0, 3 where a judgement could not be finished.
     """
     asked = Asked(judges, runs, reask, null_rows, again, seal, dry_run, as_json)
+    _refuse_ignored(asked, check=check, conformance=conformance)
     places = find_places(path, workspace)
     if check:
         from ragassay.cli.judge_check import check_all
@@ -107,6 +108,26 @@ def command(
     if conformance:
         ctx.exit(_conformance(places.board_file, asked, places.workspace))
     ctx.exit(_judge(load_board(places.board_file), Workspace(places.workspace), asked))
+
+
+def _refuse_ignored(asked: Asked, *, check: bool, conformance: bool) -> None:
+    """Raise `UsageError` for an option that what is done instead would not heed: nothing is asked by mistake."""
+    if not (check or conformance):
+        return
+    instead = "--verify" if check else "--conformance"
+    given = {
+        "--conformance": check and conformance,
+        "--judge": check and bool(asked.judges),
+        "--run": bool(asked.runs),
+        "--reask": asked.reask,
+        "--null-rows": asked.null_rows,
+        "--again": asked.again,
+        "--seal": asked.seal,
+        "--dry-run": asked.dry_run,
+    }
+    ignored = [name for name, is_given in given.items() if is_given]
+    if ignored:
+        raise click.UsageError(f"{instead} does not go with {', '.join(ignored)}")
 
 
 def _conformance(board: Path, asked: Asked, workspace: Path) -> int:

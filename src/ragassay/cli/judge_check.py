@@ -48,6 +48,9 @@ def check_all(workspace: Path, *, as_json: bool) -> int:
 def _print(checked: Sequence[CheckedJudgement]) -> None:
     for one in checked:
         click.echo("\n".join(checked_lines(str(one.folder), one.purpose, one.report)) + "\n")
+    if not checked:
+        click.echo("there is no judgement to check; `ragassay judge` makes them")
+        return
     accepted = sum(one.report.ok() for one in checked)
     click.echo(f"{accepted} of {len(checked)} judgement{'' if len(checked) == 1 else 's'} verified.")
 
