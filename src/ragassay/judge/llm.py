@@ -121,7 +121,7 @@ class LLMJudge:
             )
 
     def describe(self) -> JSON:
-        """Return kind, id, profile, attempts, model, parameters, shown characters and their encoding, prompt and schema digests.
+        """Return kind, id, profile, attempts, model, parameters, encoding of what is shown, prompt and schema digests.
 
         `fallback` names the formats that are asked for where the endpoint refuses the schema; a judge whose parameters
         say the format has none.
