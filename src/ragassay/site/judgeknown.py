@@ -81,7 +81,7 @@ def calibration_line(known: Known, asked: Asked) -> CalibrationLine:
     why = _stale(report, known, asked, own=own is not None)
     return CalibrationLine(
         state="stale" if why else STANDINGS[found.state],
-        why=why or found.why,
+        why=why or (f"too few ratings, {found.why}" if found.state == "too few" else found.why),
         cautions=found.cautions,
         figures=found.figures,
         raters=_raters(report),
