@@ -8,7 +8,7 @@ import msgspec
 
 from ragassay import canon
 from ragassay.errors import InputError
-from ragassay.manifest import MANIFEST, RunDocument
+from ragassay.manifest import MANIFEST, RunDocument, RunPredicate
 from ragassay.run.board_file import BoardFile
 from ragassay.run.judge_items import run_profile
 
@@ -90,5 +90,9 @@ def _not_of_board(board: BoardFile, benchmark: str, run: VerifiedRun, newest: Ma
 
 def _newest_keys(runs: Sequence[VerifiedRun]) -> dict[str, str]:
     documents = [run.document.predicate for run in runs if run.document is not None]
-    timed = sorted(documents, key=lambda one: (one.window.end if one.window else 0, one.run_id))
-    return {predicate.row.name: predicate.row.key for predicate in timed}
+    return {predicate.row.name: predicate.row.key for predicate in sorted(documents, key=_moment)}
+
+
+def _moment(run: RunPredicate) -> tuple[int, int, str]:
+    """Return what orders runs in time: of two that ended in one second the later announced is the later."""
+    return run.window.end if run.window else 0, run.intent.index if run.intent else -1, run.run_id
