@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import signal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +12,7 @@ from typing import NamedTuple
 import click
 
 from ragassay.cli.board import find_places
+from ragassay.cli.interrupts import interruptible
 from ragassay.cli.judge_lines import ended_json, ended_lines, forecast_lines, gives_for_nothing, held_lines
 from ragassay.cli.models import weights_cache
 from ragassay.cli.passphrase import run_signer
@@ -206,13 +206,15 @@ def _dry_run(jobs: Jobs, asked: Asked) -> int:
 
 
 def _made(board: BoardFile, space: Workspace, judges: Judges, jobs: Jobs, asked: Asked) -> list[JudgementEnded]:
-    from ragassay.cli.judge_progress import shown
+    from ragassay.cli.progress import shown, summary_of
 
     signer, registry = run_signer(space.keys), read_registry(board)
     version = decode_registry(registry).registry.version if registry is not None else None
     status = RunStatus()
     try:
-        with shown(status, judges):
+        budget = judges.budget if judges.endpoints else None
+        with shown(status, summary_of(judges.endpoints, budget, unit="items")):
+            status.begin()
             return asyncio.run(_interruptible(jobs, space, judges, signer, version, board.seed, asked.seal, status))
     finally:
         for note in status.notes:
@@ -231,26 +233,10 @@ async def _interruptible(
     seal: bool,
     status: RunStatus,
 ) -> list[JudgementEnded]:
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    assert task is not None
-
-    def interrupt() -> None:
-        if status.stop:
-            task.cancel()
-        status.stop = True
-        status.phase = "stopping after the calls under way (Ctrl-C again: at once)"
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, interrupt)
-    try:
+    with interruptible(status):
         return await make_judgements(
             jobs.jobs, space, judges, signer=signer, registry_version=version, seed=seed, seal=seal, status=status
         )
-    except asyncio.CancelledError:
-        raise click.exceptions.Abort from None
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
 
 
 def _finish(jobs: Jobs, ended: Sequence[JudgementEnded], asked: Asked) -> int:

@@ -6,11 +6,13 @@ import contextlib
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
 import click
 
-from ragassay.run.board_run import Prepared
+from ragassay.run.budget import Budget
+from ragassay.run.limits import Endpoint
 from ragassay.run.status import RunStatus
 from ragassay.seams import Progress
 
@@ -39,12 +41,16 @@ class Building:
         return progress
 
 
+Summary: TypeAlias = Callable[[RunStatus], str]
+"""Says in one line how fast it goes, how long it still takes, what it cost and what was retried."""
+
+
 @contextlib.contextmanager
-def shown(status: RunStatus, prepared: Prepared) -> Iterator[None]:
-    """Show how a run is going until the block ends."""
+def shown(status: RunStatus, summary: Summary) -> Iterator[None]:
+    """Show how far each row or judge is, and the summary, until the block ends."""
     done = threading.Event()
     draw = _bars if sys.stderr.isatty() else _lines
-    thread = threading.Thread(target=draw, args=(status, prepared, done), name="progress", daemon=True)
+    thread = threading.Thread(target=draw, args=(status, summary, done), name="progress", daemon=True)
     thread.start()
     try:
         yield
@@ -53,19 +59,23 @@ def shown(status: RunStatus, prepared: Prepared) -> Iterator[None]:
         thread.join()
 
 
-def line(status: RunStatus, prepared: Prepared) -> str:
-    """Return rate, time to go, money and failures by kind in one line."""
-    eta = status.eta_s
-    parts = [f"{status.rate_per_s:.1f} questions/s", "ETA " + ("?" if eta is None else f"{eta:.0f} s")]
-    if prepared.board.answer.price or (prepared.board.judge.model and prepared.board.judge.model.price):
-        parts.append(f"{prepared.budget.spent_microusd / 1e6:.4f} USD")
-    retries: dict[str, int] = {}
-    for endpoint in prepared.endpoints:
-        for kind, count in endpoint.retries.items():
-            retries[kind] = retries.get(kind, 0) + count
-    if retries:
-        parts.append("retried: " + ", ".join(f"{kind} {count}" for kind, count in sorted(retries.items())))
-    return " · ".join(parts)
+def summary_of(endpoints: Sequence[Endpoint], budget: Budget | None, *, unit: str) -> Summary:
+    """Return what sums up the work of these endpoints; without a budget no money is named."""
+
+    def summary(status: RunStatus) -> str:
+        eta = status.eta_s
+        parts = [f"{status.rate_per_s:.1f} {unit}/s", "ETA " + ("?" if eta is None else f"{eta:.0f} s")]
+        if budget is not None:
+            parts.append(f"{budget.spent_microusd / 1e6:.4f} USD")
+        retries: dict[str, int] = {}
+        for endpoint in endpoints:
+            for kind, count in list(endpoint.retries.items()):
+                retries[kind] = retries.get(kind, 0) + count
+        if retries:
+            parts.append("retried: " + ", ".join(f"{kind} {count}" for kind, count in sorted(retries.items())))
+        return " · ".join(parts)
+
+    return summary
 
 
 def _row_line(status: RunStatus, name: str) -> str:
@@ -74,28 +84,28 @@ def _row_line(status: RunStatus, name: str) -> str:
     return f"{row.done}/{row.asked}" + (f" · {missing}" if missing else "")
 
 
-def _lines(status: RunStatus, prepared: Prepared, done: threading.Event) -> None:
+def _lines(status: RunStatus, summary: Summary, done: threading.Event) -> None:
     while not done.wait(PLAIN_EVERY_S):
         rows = "; ".join(f"{name} {_row_line(status, name)}" for name in list(status.rows))
-        click.echo(f"  {status.phase}: {rows} · {line(status, prepared)}", err=True)
+        click.echo(f"  {status.phase}: {rows} · {summary(status)}", err=True)
 
 
-def _bars(status: RunStatus, prepared: Prepared, done: threading.Event) -> None:
+def _bars(status: RunStatus, summary: Summary, done: threading.Event) -> None:
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn
+    from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"))
     with Progress(*columns, console=Console(stderr=True), auto_refresh=False, transient=True) as bars:
-        tasks: dict[str, int] = {}
-        summary = bars.add_task("", total=None, note="")
+        tasks: dict[str, TaskID] = {}
+        total = bars.add_task("", total=None, note="")
         while True:
             finished = done.wait(DRAW_EVERY_S)
             for name in list(status.rows):
                 row = status.rows[name]
                 if name not in tasks:
                     tasks[name] = bars.add_task(name, total=row.asked, note="")
-                bars.update(tasks[name], completed=row.done, total=row.asked, note=_row_line(status, name))  # type: ignore[arg-type]
-            bars.update(summary, note=line(status, prepared))
+                bars.update(tasks[name], completed=row.done, total=row.asked, note=_row_line(status, name))
+            bars.update(total, note=summary(status))
             bars.refresh()
             if finished:
                 return

@@ -7,7 +7,6 @@ import contextlib
 import json
 import os
 import resource
-import signal
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ from urllib.parse import urlsplit
 import click
 
 from ragassay.cli.board import Places, build_and_write, print_board
+from ragassay.cli.interrupts import interruptible
 from ragassay.cli.models import weights_cache
 from ragassay.cli.passphrase import log_signer, run_signer
 from ragassay.errors import InputError, VerifyError, legible
@@ -25,6 +25,7 @@ from ragassay.manifest.registry import decode_registry
 from ragassay.records import Secret, to_json
 from ragassay.run.board_file import BoardFile, load_board
 from ragassay.run.board_run import Ended, Options, Prepared, build_rows, plan_passes, prepare, run_passes
+from ragassay.run.budget import Budget
 from ragassay.run.build import Keys, needed_keys
 from ragassay.run.held import held_passes
 from ragassay.run.passes import Row
@@ -92,6 +93,12 @@ class Executed(NamedTuple):
     left_out: Mapping[str, str]
 
 
+def _priced(prepared: Prepared) -> Budget | None:
+    """Return the budget where a model of the board has a price, so that money is shown."""
+    judge = prepared.board.judge.model
+    return prepared.budget if prepared.board.answer.price or (judge and judge.price) else None
+
+
 class Planned(NamedTuple):
     """A board that is about to be asked: every pass is planned and announced."""
 
@@ -146,7 +153,7 @@ def execute(
     Nothing is announced or asked where the estimate is over the board's cap, unless `over_budget`.
     `announced` is called when every pass is announced in the log and nothing has been asked yet.
     """
-    from ragassay.cli.progress import shown
+    from ragassay.cli.progress import shown, summary_of
     from ragassay.cli.spending import agree, limits_said
 
     def agreed(prepared: Prepared, rows: Sequence[Row]) -> None:
@@ -158,7 +165,7 @@ def execute(
         _allow_open_files(len(plan.plans))
         status, prepared = plan.status, plan.prepared
         try:
-            with shown(status, prepared):
+            with shown(status, summary_of(prepared.endpoints, _priced(prepared), unit="questions")):
                 ended = _loop(_interruptible(plan, space, options))
                 return Executed(ended, prepared.ready.left_out)
         finally:
@@ -213,28 +220,10 @@ def _allow_open_files(journals: int) -> None:
 
 
 async def _interruptible(plan: Planned, space: Workspace, options: Options) -> list[Ended]:
-    status = plan.status
-    loop = asyncio.get_running_loop()
-    task = asyncio.current_task()
-    assert task is not None
-
-    def interrupt() -> None:
-        if status.stop:
-            task.cancel()
-        status.stop = True
-        status.phase = "stopping after the calls under way (Ctrl-C again: at once)"
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, interrupt)
-    try:
+    with interruptible(plan.status):
         return await run_passes(
-            plan.prepared, plan.rows, plan.plans, space, registrar=plan.registrar, options=options, status=status
+            plan.prepared, plan.rows, plan.plans, space, registrar=plan.registrar, options=options, status=plan.status
         )
-    except asyncio.CancelledError:
-        raise click.exceptions.Abort from None
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
 
 
 def _loop(work: Coroutine[Any, Any, list[Ended]]) -> list[Ended]:

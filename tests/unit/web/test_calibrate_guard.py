@@ -251,7 +251,8 @@ def test_web_sockets_are_not_answered() -> None:
     async def silent(message: Any = None) -> Any:
         raise AssertionError("nothing is said")
 
-    asyncio.run(Guard(never, Session(1))({"type": "websocket", "headers": []}, silent, silent))
+    reached = asyncio.run(Guard(never, Session(1))({"type": "websocket", "headers": []}, silent, silent))
+    assert reached is None
 
 
 def test_a_refusal_is_json(opened: tuple[App, Session]) -> None:
