@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ragassay.site import publish_local
+from ragassay.site import write_preview
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "site"))
 import site_factory as make
@@ -58,7 +58,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site of a board of five rows."""
     folder = tmp_path_factory.mktemp("browser")
     make.small_board(folder / "work", make.benchmark(12))
-    publish_local(folder / "work", folder / "site", now=NOW)
+    write_preview(folder / "work", folder / "site", now=NOW)
     return folder / "site"
 
 
@@ -88,7 +88,7 @@ def test_no_name_is_too_long_for_the_window(browser: Any, tmp_path: Path, width:
     bench = make.benchmark(4, name="b" * 300, version="v" * 100, topic="t" * 300, page="p" * 300)
     for at, row in enumerate(("r" * 300, "s" * 300)):
         make.write_row(tmp_path / "work", row, "bm25", bench, make.losing_first(at), text="z" * 3000)
-    publish_local(tmp_path / "work", tmp_path / "site", now=NOW)
+    write_preview(tmp_path / "work", tmp_path / "site", now=NOW)
     page = browser.new_page(viewport={"width": width, "height": 800})
     for path in sorted((tmp_path / "site").rglob("*.html")):
         page.goto(path.as_uri())

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ragassay.run.null_rows import CONSTANT
-from ragassay.site import publish_local
+from ragassay.site import write_preview
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "site"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -33,7 +33,7 @@ def page_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
             panel.reask(work, run, 5, {1}, lambda n, grades=grades: grades(n, 1), "hedges")  # type: ignore[misc]
     panel.judge_run(work, run, lambda _: "omits", n=2, signer=panel.stranger())
     panel.null_row(work, run, "constant", CONSTANT, lambda n: "hedges" if n < 3 else "omits", 1)
-    publish_local(work, folder / "site", now=NOW)
+    write_preview(work, folder / "site", now=NOW)
     return folder / "site" / "index.html"
 
 

@@ -16,7 +16,7 @@ from test_site_browser import CONTRAST
 from verifier_driver import READ, Desk, Shown, open_browser, payload, write_page
 
 from ragassay.manifest.bundle import MAX_BUNDLE_BYTES, write_bundle
-from ragassay.site import publish_local
+from ragassay.site import write_preview
 from ragassay.testing.bundles import HONEST, POLICIES, key_record, registry_of
 from ragassay.testing.logged_run import NOW as LOGGED_NOW
 from ragassay.testing.logged_run import ROOT_SIGNER
@@ -422,7 +422,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site of a board of one row."""
     folder = tmp_path_factory.mktemp("board")
     make.write_row(folder / "work", "bm25", "bm25", make.benchmark(12), make.losing_first(1), passes=1)
-    publish_local(folder / "work", folder / "site", now=make.START + 9_999)
+    write_preview(folder / "work", folder / "site", now=make.START + 9_999)
     return folder / "site"
 
 

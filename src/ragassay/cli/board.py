@@ -138,13 +138,13 @@ def build(places: Places) -> Board:
 
 def build_and_write(places: Places, site: Path | None, left_out: Mapping[str, str] | None = None) -> Board:
     """Build the board of a workspace, write `board.json` beside the workspace and, unless None, the site."""
-    from ragassay.site import publish_local, write_board_file
+    from ragassay.site import write_board_file, write_preview
 
     if site is None:
         board = build(places)
     else:
         plan = plan_of(places.board_file, places.workspace, left_out) if places.board_file else None
-        board = publish_local(places.workspace, site, plan)
+        board = write_preview(places.workspace, site, plan)
     write_board_file(board, places.board_json)
     return board
 

@@ -11,6 +11,7 @@ from ragassay.manifest.files import BENCHMARK, CONFIG, MANIFEST, OUTPUTS, TELEME
 from ragassay.manifest.refs import config_refs
 from ragassay.manifest.rows import output_row, telemetry_row
 from ragassay.manifest.sign import Signer
+from ragassay.manifest.skeleton import VerdictsDigest, line_leaf, lines_root
 from ragassay.manifest.statement import (
     PAYLOAD_TYPE,
     RUN_TYPE,
@@ -117,7 +118,22 @@ def _predicate(
         counts=count(rows),
         window=window_of(telemetry),
         signer=signer,
+        verdicts=verdicts_of(rows),
+        lines=lines_of(files[OUTPUTS]),
     )
+
+
+def verdicts_of(rows: Sequence[OutputRow]) -> Digest:
+    """Return the digest over the rows without the texts that may be withheld."""
+    digest = VerdictsDigest()
+    for row in rows:
+        digest.add(to_json(row))
+    return Digest(sha256=digest.hexdigest())
+
+
+def lines_of(outputs: bytes) -> Digest:
+    """Return the root of the tree over the lines of `outputs.jsonl`."""
+    return Digest(sha256=lines_root([line_leaf(line) for line in outputs.splitlines()]))
 
 
 def benchmark_ref(benchmark: Benchmark, digest: str) -> BenchmarkRef:

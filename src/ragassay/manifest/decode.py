@@ -26,10 +26,11 @@ from ragassay.manifest.files import (
 )
 from ragassay.manifest.foreign import Unreadable, foreign_benchmark
 from ragassay.manifest.sense import benchmark_problem, measure_problem
+from ragassay.manifest.skeleton import VerdictsDigest, line_leaf
 from ragassay.manifest.statement import (
     PAYLOAD_TYPE,
     RUN_KIND,
-    RUN_TYPE,
+    RUN_VERSIONS,
     STATEMENT_TYPE,
     BenchmarkRef,
     RunDocument,
@@ -62,24 +63,26 @@ def decode_statement(payload_type: str, payload: bytes) -> Statement:
         _fail("ENVELOPE_NOT_CANONICAL", "the signed payload is not in canonical form (RFC 8785)")
     if not isinstance(value, dict) or value.get("_type") != STATEMENT_TYPE:
         _fail("TYPE_UNKNOWN", f"the payload is no in-toto statement of type {STATEMENT_TYPE}")
-    _check_predicate_type(value.get("predicateType"))
+    version = _version(value.get("predicateType"))
     try:
         statement = msgspec.convert(value, Statement)
     except msgspec.ValidationError as error:
         raise VerifyError(f"the statement lacks the form of a run: {error}", code="ENVELOPE_MALFORMED") from error
-    _check_form(statement)
+    _check_form(statement, version)
     return statement
 
 
-def _check_predicate_type(kind: object) -> None:
-    if kind == RUN_TYPE:
-        return
-    if isinstance(kind, str) and kind.startswith(RUN_KIND):
-        _fail("VERSION_UNKNOWN", f"the run is of version {kind[len(RUN_KIND) :][:40]!r}; this verifier knows v0.1")
-    _fail("TYPE_UNKNOWN", f"the statement is of type {str(kind)[:200]!r}, not a run")
+def _version(kind: object) -> str:
+    if not isinstance(kind, str) or not kind.startswith(RUN_KIND):
+        _fail("TYPE_UNKNOWN", f"the statement is of type {str(kind)[:200]!r}, not a run")
+    version = kind[len(RUN_KIND) :]
+    if version not in RUN_VERSIONS:
+        known = ", ".join(RUN_VERSIONS)
+        _fail("VERSION_UNKNOWN", f"the run is of version {version[:40]!r}; this verifier knows {known}")
+    return version
 
 
-def _check_form(statement: Statement) -> None:
+def _check_form(statement: Statement, version: str) -> None:
     names = [subject.name for subject in statement.subject]
     if names != [OUTPUTS]:
         _fail("ENVELOPE_MALFORMED", f"the only subject must be {OUTPUTS}, not {names[:8]!r}")
@@ -90,6 +93,9 @@ def _check_form(statement: Statement) -> None:
         _fail("ENVELOPE_MALFORMED", "the run's id must be 32 lower-case hex digits")
     if not 1 <= predicate.pass_.k <= predicate.pass_.of:
         _fail("ENVELOPE_MALFORMED", f"there is no pass {predicate.pass_.k} of {predicate.pass_.of}")
+    for name in ("verdicts", "lines"):
+        if (getattr(predicate, name) is None) != (version == RUN_VERSIONS[0]):
+            _fail("ENVELOPE_MALFORMED", f"`{name}` stands in every version but {RUN_VERSIONS[0]}; this is {version}")
     if predicate.provenance.source_kind == "republished":
         if predicate.provenance.model_invoked:
             _fail("ENVELOPE_MALFORMED", "a republished run invokes no model: its `modelInvoked` is false")
@@ -102,10 +108,12 @@ def _check_form(statement: Statement) -> None:
 
 
 class Outputs(msgspec.Struct, frozen=True):
-    """The rows of `outputs.jsonl` and the digest of their content."""
+    """The rows of `outputs.jsonl`, the digests of their content and of their verdicts, and the leaf of each line."""
 
     rows: tuple[OutputRow, ...]
     content: str
+    verdicts: str
+    leaves: tuple[bytes, ...]
 
 
 class ReadConfig(msgspec.Struct, frozen=True):
@@ -117,24 +125,30 @@ class ReadConfig(msgspec.Struct, frozen=True):
 
 def decode_outputs(data: bytes) -> Outputs:
     """Read `outputs.jsonl`; raises ROW_MALFORMED naming the first bad line."""
-    content = ContentDigest()
-    rows = _rows(data, OUTPUTS, OutputRow, content.add)
-    return Outputs(rows, content.hexdigest())
+    content, verdicts, leaves = ContentDigest(), VerdictsDigest(), list[bytes]()
+
+    def seen(members: dict[str, Any], line: bytes) -> None:
+        content.add(members)
+        verdicts.add(members)
+        leaves.append(line_leaf(line))
+
+    rows = _rows(data, OUTPUTS, OutputRow, seen)
+    return Outputs(rows, content.hexdigest(), verdicts.hexdigest(), tuple(leaves))
 
 
 def decode_telemetry(data: bytes) -> tuple[TelemetryRow, ...]:
     """Read `telemetry.jsonl`; raises ROW_MALFORMED naming the first bad line."""
-    return _rows(data, TELEMETRY, TelemetryRow, lambda _: None)
+    return _rows(data, TELEMETRY, TelemetryRow, lambda _, __: None)
 
 
-def _rows(data: bytes, name: str, kind: type[R], seen: Callable[[dict[str, Any]], None]) -> tuple[R, ...]:
+def _rows(data: bytes, name: str, kind: type[R], seen: Callable[[dict[str, Any], bytes], None]) -> tuple[R, ...]:
     check_size(name, data)
     rows: list[R] = []
     try:
         for line in split_lines(data, max_rows=MAX_ROWS, max_bytes=MAX_ROW_BYTES):
             row, members = decode_line(line, kind)
             rows.append(row)
-            seen(members)
+            seen(members, line)
     except canon.NotCanonical as error:
         raise VerifyError(f"{name}, line {len(rows) + 1}: {error}", code="ROW_MALFORMED") from error
     return tuple(rows)

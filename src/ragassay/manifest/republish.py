@@ -12,7 +12,7 @@ import msgspec
 
 from ragassay import canon
 from ragassay.errors import InputError
-from ragassay.manifest.build import sign_statement
+from ragassay.manifest.build import lines_of, sign_statement, verdicts_of
 from ragassay.manifest.encoding import content_digest, encode_benchmark, encode_rows, item_set_digest
 from ragassay.manifest.files import BENCHMARK, FOREIGN, MANIFEST, OUTPUTS
 from ragassay.manifest.foreign import Unreadable, foreign_benchmark
@@ -117,6 +117,8 @@ def republished_run(scores: PublishedScores, items: ItemSet, claimed: Claimed, s
         counts=count(rows),
         window=None,
         signer=signer.ref(),
+        verdicts=verdicts_of(rows),
+        lines=lines_of(outputs),
     )
     manifest = sign_statement(predicate, canon.sha256(outputs), signer)
     return {MANIFEST: manifest, OUTPUTS: outputs, items.file: items.data}

@@ -21,13 +21,17 @@ from ragassay.records import (
 
 PREDICATE_BASE = "https://ragassay.dev/attestation"
 RUN_KIND = f"{PREDICATE_BASE}/benchmark-run/"
-RUN_TYPE = f"{RUN_KIND}v0.1"
+RUN_VERSIONS = ("v0.1", "v0.2")
+"""Every version of a run that was ever written; all are read for ever."""
+RUN_TYPE = f"{RUN_KIND}{RUN_VERSIONS[-1]}"
 INTENT_KIND = f"{PREDICATE_BASE}/run-intent/"
 INTENT_TYPE = f"{INTENT_KIND}v0.1"
 VOID_KIND = f"{PREDICATE_BASE}/run-void/"
 VOID_TYPE = f"{VOID_KIND}v0.1"
 JUDGEMENT_KIND = f"{PREDICATE_BASE}/benchmark-judgement/"
 JUDGEMENT_TYPE = f"{JUDGEMENT_KIND}v0.1"
+REDACTION_KIND = f"{PREDICATE_BASE}/benchmark-run-redaction/"
+REDACTION_TYPE = f"{REDACTION_KIND}v0.1"
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 AGGREGATION = "lower-median-of-five-most-recent/1"
@@ -151,7 +155,8 @@ class RunPredicate(Record, frozen=True):
     """What a run claims.
 
     A republished run may leave config, telemetry, corpus, stack, model and window None; a measured one may not, save
-    the window of a run in which nothing was answered. `score` is None where nothing was scored.
+    the window of a run in which nothing was answered. `score` is None where nothing was scored. `verdicts` and `lines`
+    (see `manifest.skeleton`) are None in version v0.1 and nowhere else.
     """
 
     run_id: str
@@ -172,6 +177,8 @@ class RunPredicate(Record, frozen=True):
     counts: Counts
     window: Window | None
     signer: SignerRef
+    verdicts: Digest | None = None
+    lines: Digest | None = None
 
 
 class IntentPredicate(Record, frozen=True):
@@ -237,11 +244,52 @@ class JudgementPredicate(Record, frozen=True):
     shown: str | None = None
 
 
+class RedactedLine(Record, frozen=True):
+    """A row from which something was withheld: the question's id, and the leaf (hex) of its line as it was signed."""
+
+    id: str
+    leaf: str
+
+
+class Withheld(Record, frozen=True):
+    """One text of a run that is not published, or not whole, and why.
+
+    `field` is `answer`, `chunks/<rank>/text`, `claims/<id>/quote`, `claims/<id>/reason`, `failure/message`,
+    `telemetry/judgeReplies/<index>/text` or `telemetry/judgeReplies/<index>/problem`. `salted_sha256` is the SHA-256
+    over 16 bytes that the publisher keeps and the text in UTF-8: with them the text can be shown later to be this one.
+    """
+
+    id: str
+    field: str
+    salted_sha256: str = msgspec.field(name="saltedSha256")
+    reason: str
+
+
+class RedactionPredicate(Record, frozen=True):
+    """Which texts of a signed run are withheld from what is published of it.
+
+    `of` is the SHA-256 of the bytes of the run's envelope, `outputs` that of `outputs.public.jsonl`, `telemetry` that
+    of `telemetry.public.jsonl`, None where the run's own telemetry is published. `lines` has one entry for each row
+    that lost a text, in the rows' order. `created` is in Unix seconds, as the signer claims.
+    """
+
+    of: Digest
+    run_id: str
+    row: RowRef
+    pass_: PassRef = msgspec.field(name="pass")
+    outputs: Digest
+    telemetry: Digest | None
+    lines: tuple[RedactedLine, ...]
+    withheld: tuple[Withheld, ...]
+    created: int
+    signer: SignerRef
+
+
 class Subject(Record, frozen=True):
     """The one artifact of a statement.
 
-    `outputs.jsonl` of a run, `verdicts.jsonl` of a judgement, `config.json` of an announcement, the voided
-    `run.dsse.json` or else `intent.dsse.json` of a voiding.
+    `outputs.jsonl` of a run, `outputs.public.jsonl` of a redaction, `verdicts.jsonl` of a judgement, `config.json` of
+    an announcement, the voided `run.dsse.json` or else `intent.dsse.json` of a voiding.
     """
 
     name: str
@@ -282,6 +330,15 @@ class JudgementStatement(Record, frozen=True):
     predicate_type: str
     subject: tuple[Subject, ...]
     predicate: JudgementPredicate
+
+
+class RedactionStatement(Record, frozen=True):
+    """An in-toto Statement v1 around a redaction."""
+
+    type_: str = msgspec.field(name="_type")
+    predicate_type: str
+    subject: tuple[Subject, ...]
+    predicate: RedactionPredicate
 
 
 class RunDocument(Record, frozen=True):

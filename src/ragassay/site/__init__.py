@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from ragassay.site.loaded import Check, LoadedRun
     from ragassay.site.pages import site_files
     from ragassay.site.pairwords import pair_sentence
-    from ragassay.site.publish import board_of, publish_local, write_board_file, write_site
     from ragassay.site.record import Board, BoardPlan, BoardRow, Pair, PlannedRow, Table
     from ragassay.site.runs import load_runs
     from ragassay.site.text import render_text
+    from ragassay.site.write import board_of, write_board_file, write_preview, write_site
 
 __all__ = [
     "Board",
@@ -35,10 +35,10 @@ __all__ = [
     "encode_board",
     "load_runs",
     "pair_sentence",
-    "publish_local",
     "render_text",
     "site_files",
     "write_board_file",
+    "write_preview",
     "write_site",
 ]
 
@@ -48,7 +48,7 @@ _HOMES = {
     "loaded": ("Check", "LoadedRun"),
     "pages": ("site_files",),
     "pairwords": ("pair_sentence",),
-    "publish": ("board_of", "publish_local", "write_board_file", "write_site"),
+    "write": ("board_of", "write_preview", "write_board_file", "write_site"),
     "record": ("Board", "BoardPlan", "BoardRow", "Pair", "PlannedRow", "Table"),
     "runs": ("load_runs",),
     "text": ("render_text",),

@@ -119,6 +119,14 @@ def _of_the_future(run: OpenedRun) -> None:
     run.statement["predicateType"] = f"{RUN_KIND}v9.0"
 
 
+def _other_verdicts(run: OpenedRun) -> None:
+    run.predicate["verdicts"] = {"sha256": "5" * 64}
+
+
+def _other_lines(run: OpenedRun) -> None:
+    run.predicate["lines"] = {"sha256": "5" * 64}
+
+
 def _rows_of_another(run: OpenedRun) -> None:
     run.outputs = open_run(signed_run(run_id="a" * 32)).outputs
 
@@ -290,6 +298,8 @@ _LOGS: dict[str, Case] = {
 }  # fmt: skip
 
 _ROWS: dict[str, Case] = {
+    "verdicts digest of other rows": _logged(Story(claim=_other_verdicts), "VERDICTS_DIGEST"),
+    "lines digest of other rows": _logged(Story(claim=_other_lines), "LINES_DIGEST"),
     "run of a version to come": _logged(Story(claim=_of_the_future), "VERSION_UNKNOWN"),
     "rows of another run": _logged(Story(change=_rows_of_another), "ROW_FOREIGN_RUN"),
     "failed retrieval called the harness's": _case(_hidden_failure, _LOGGED, "RETRIEVAL_FAILED", ok=True),

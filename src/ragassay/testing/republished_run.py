@@ -11,7 +11,7 @@ from ragassay import canon
 from ragassay.manifest import sign_payload
 from ragassay.manifest.republish import Claimed, ItemSet, foreign_items, republished_run
 from ragassay.manifest.scores import read_scores
-from ragassay.testing.signed_run import public_signer
+from ragassay.testing.signed_run import bind_rows, public_signer
 
 SCORES = ("1", "0.5", "0.25", "0", "0.83")
 JUDGE = "gpt-4o-mini"
@@ -77,6 +77,7 @@ def resealed(
     statement["subject"][0]["digest"]["sha256"] = canon.sha256(changed["outputs.jsonl"])
     predicate = statement["predicate"]
     predicate["content"]["sha256"] = canon.sha256(b"".join(canon.canonical(line) + b"\n" for line in content))
+    bind_rows(predicate, lines, changed["outputs.jsonl"])
     if "benchmark_foreign" in replaced:
         digest = {"sha256": canon.sha256(changed["benchmark.foreign"])}
         predicate["benchmark"].update(digest=digest, itemSet=digest)

@@ -11,6 +11,8 @@ import msgspec
 
 from ragassay import canon
 from ragassay.manifest import BENCHMARK, CONFIG, MANIFEST, OUTPUTS, TELEMETRY, Signer, build_run, sign_payload
+from ragassay.manifest.build import lines_of
+from ragassay.manifest.skeleton import VerdictsDigest
 from ragassay.manifest.statement import PAYLOAD_TYPE, IntentRef
 from ragassay.records import (
     Answer,
@@ -241,10 +243,28 @@ def seal_run(run: OpenedRun, signer: Signer, *, claim: Callable[[OpenedRun], Non
     predicate["config"] = {"digest": {"sha256": canon.sha256(files[CONFIG])}}
     predicate["benchmark"]["digest"] = {"sha256": canon.sha256(files[BENCHMARK])}
     predicate["content"] = {"sha256": canon.sha256(b"".join(canon.canonical(row) + b"\n" for row in content))}
+    bind_rows(predicate, run.outputs, files[OUTPUTS])
     predicate["signer"] = to_json(signer.ref())
     if claim is not None:
         claim(run)
     return {MANIFEST: sign_payload(canon.canonical(run.statement), signer, PAYLOAD_TYPE), **files}
+
+
+def bind_rows(predicate: dict[str, Any], rows: Sequence[dict[str, Any]], outputs: bytes) -> None:
+    """Put right the digests over verdicts and lines, where the manifest's version has them.
+
+    Rows that have not the form of rows have no digest of their verdicts: what stands there stays.
+    """
+    if predicate.get("lines") is None:
+        return
+    predicate["lines"] = to_json(lines_of(outputs))
+    digest = VerdictsDigest()
+    try:
+        for row in rows:
+            digest.add(row)
+    except (AttributeError, KeyError, TypeError):
+        return
+    predicate["verdicts"] = {"sha256": digest.hexdigest()}
 
 
 def resigned(

@@ -53,6 +53,8 @@ CODES: dict[str, Reason] = {
     "CONFIG_DIGEST": _fail("config.json is not the file that was signed, or is no configuration."),
     "BENCHMARK_DIGEST": _fail("benchmark.json is not the file that was signed, or is no question set."),
     "CONTENT_DIGEST": _fail("The digest over the rows without run and pass is not the signed one."),
+    "VERDICTS_DIGEST": _fail("The rows without the texts that may be withheld are not the signed ones."),
+    "LINES_DIGEST": _fail("The tree over the lines of outputs.jsonl is not the signed one."),
     "CONFIG_MISMATCH": _fail("Manifest or rows say something else than the configuration that is signed."),
     "BENCHMARK_MISMATCH": _fail("Manifest or configuration names another question set than the one that is signed."),
     # the rows

@@ -19,6 +19,7 @@ from ragassay.manifest.decode import (
     question_file,
 )
 from ragassay.manifest.files import BENCHMARK, CONFIG, FOREIGN, MANIFEST, OUTPUTS, TELEMETRY
+from ragassay.manifest.skeleton import lines_root
 from ragassay.manifest.statement import RunPredicate, Statement
 from ragassay.records import Benchmark, OutputRow, Profile, Score, TelemetryRow
 from ragassay.score import count, run_score
@@ -158,6 +159,7 @@ def _check_totals(outputs: Outputs, predicate: RunPredicate, findings: Findings)
     if outputs.content != predicate.content.sha256:
         findings.add("CONTENT_DIGEST", None, OUTPUTS)
     findings.made("content digest")
+    _check_skeleton(outputs, predicate, findings)
     _check_run_score(rows, predicate, findings)
     counts = count(rows)
     if counts != predicate.counts:
@@ -168,6 +170,17 @@ def _check_totals(outputs: Outputs, predicate: RunPredicate, findings: Findings)
         findings.add("RETRIEVAL_FAILED", f"retrieval failed for {failed} of {counts.asked} questions")
     if counts.missing > counts.asked // 50:
         findings.add("MISSING_ITEMS", f"{counts.missing} of {counts.asked} questions ended without a score")
+
+
+def _check_skeleton(outputs: Outputs, predicate: RunPredicate, findings: Findings) -> None:
+    if predicate.verdicts is None or predicate.lines is None:
+        findings.not_made("digests of verdicts and of lines", "the manifest is of version v0.1, which has none")
+        return
+    if outputs.verdicts != predicate.verdicts.sha256:
+        findings.add("VERDICTS_DIGEST", None, OUTPUTS)
+    if lines_root(outputs.leaves) != predicate.lines.sha256:
+        findings.add("LINES_DIGEST", None, OUTPUTS)
+    findings.made("digests of verdicts and of lines")
 
 
 def _check_run_score(rows: tuple[OutputRow, ...], predicate: RunPredicate, findings: Findings) -> None:

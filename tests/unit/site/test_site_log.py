@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from ragassay.manifest.tiles import read_log
-from ragassay.site import build_board, load_runs, publish_local, render_text
+from ragassay.site import build_board, load_runs, render_text, write_preview
 from ragassay.testing.logged_run import KEY_POLICY, NOW, Bundle, Story, planned_id, tell, void_run
 
 
@@ -71,7 +71,7 @@ def test_the_site_hands_out_the_log(tmp_path: Path) -> None:
     """Under `log/` stand the files of the published state, as any reader of such logs asks for them."""
     space = workspace(tmp_path, tell(Story(), with_log=True))
     site = tmp_path / "site"
-    publish_local(space, site, now=NOW)
+    write_preview(space, site, now=NOW)
     log = {str(p.relative_to(site / "log")): p.read_bytes() for p in (site / "log").rglob("*") if p.is_file()}
     assert read_log(log).checkpoint.size == 4
     assert 'href="log/checkpoint"' in (site / "index.html").read_text(encoding="utf-8")
@@ -80,6 +80,6 @@ def test_the_site_hands_out_the_log(tmp_path: Path) -> None:
 def test_a_site_without_a_log_links_none(tmp_path: Path) -> None:
     """A workspace of older runs has no log, and its board names none."""
     space = workspace(tmp_path, tell(Story()))
-    publish_local(space, tmp_path / "site", now=NOW)
+    write_preview(space, tmp_path / "site", now=NOW)
     assert not (tmp_path / "site" / "log").exists()
     assert "log/checkpoint" not in (tmp_path / "site" / "index.html").read_text(encoding="utf-8")

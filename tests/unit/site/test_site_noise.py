@@ -23,7 +23,7 @@ from ragassay.site import Board, encode_board, load_runs, render_text, site_file
 from ragassay.site.calibration.rubric import VERSION, rubric_digest
 from ragassay.site.judgements import run_judgements
 from ragassay.site.judgerecord import Judging, NoiseLine
-from ragassay.site.publish import board_of as workspace_board
+from ragassay.site.write import board_of as workspace_board
 from ragassay.verify.policy_file import write_policy
 
 NOW = make.START + 9_999

@@ -19,7 +19,7 @@ from lxml import html
 from ragassay import canon
 from ragassay.errors import InputError
 from ragassay.manifest.bundle import read_bundle
-from ragassay.site import build_board, decode_board, load_runs, publish_local, site_files, write_site
+from ragassay.site import build_board, decode_board, load_runs, site_files, write_preview, write_site
 from ragassay.site.record import PREVIEW
 from ragassay.site.verifier_page import verifier
 from ragassay.verify import Unpinned, verify
@@ -196,9 +196,9 @@ def test_an_existing_site_is_replaced_as_a_whole(tmp_path: Path) -> None:
     make.write_row(tmp_path / "one", "a", "bm25", make.benchmark(4), make.losing(make.every(3)))
     make.write_row(tmp_path / "two", "b", "bm25", make.benchmark(4, name="other"), make.losing(make.every(3)))
     site = tmp_path / "site"
-    publish_local(tmp_path / "one", site, now=NOW)
+    write_preview(tmp_path / "one", site, now=NOW)
     before = {path.name for path in (site / "runs").iterdir() if path.is_dir()}
-    board = publish_local(tmp_path / "two", site, now=NOW)
+    board = write_preview(tmp_path / "two", site, now=NOW)
     after = {path.name for path in (site / "runs").iterdir() if path.is_dir()}
     assert len(after) == 3
     assert not before & after
@@ -213,7 +213,7 @@ def test_a_folder_of_someone_elses_is_never_replaced(tmp_path: Path) -> None:
     site.mkdir()
     (site / "thesis.txt").write_text("years of work", encoding="utf-8")
     with pytest.raises(InputError, match="no site of ours"):
-        publish_local(tmp_path / "work", site, now=NOW)
+        write_preview(tmp_path / "work", site, now=NOW)
     assert (site / "thesis.txt").read_text(encoding="utf-8") == "years of work"
 
 
@@ -221,7 +221,7 @@ def test_a_build_that_fails_leaves_the_old_site(tmp_path: Path, monkeypatch: pyt
     """When writing stops half-way the old site stands untouched and nothing half-written remains."""
     make.write_row(tmp_path / "work", "a", "bm25", make.benchmark(4), make.losing(make.every(3)))
     site = tmp_path / "site"
-    publish_local(tmp_path / "work", site, now=NOW)
+    write_preview(tmp_path / "work", site, now=NOW)
     old = (site / "index.html").read_bytes()
     written = Path.write_bytes
 
@@ -232,7 +232,7 @@ def test_a_build_that_fails_leaves_the_old_site(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(InputError, match="No space left"):
-        publish_local(tmp_path / "work", site, now=NOW + 1)
+        write_preview(tmp_path / "work", site, now=NOW + 1)
     monkeypatch.undo()
     assert (site / "index.html").read_bytes() == old
     assert sorted(path.name for path in tmp_path.iterdir()) == ["site", "work"]
@@ -242,7 +242,7 @@ def test_nine_runs_of_sixty_questions_are_built_quickly(tmp_path: Path) -> None:
     """Loading, verifying, estimating and writing 15 runs of 60 questions takes well under five seconds of work."""
     make.small_board(tmp_path / "work")
     start = time.process_time()
-    board = publish_local(tmp_path / "work", tmp_path / "site", now=NOW)
+    board = write_preview(tmp_path / "work", tmp_path / "site", now=NOW)
     assert time.process_time() - start < 5
     assert board.main is not None
     assert len(board.main.rows) == 5
@@ -273,9 +273,9 @@ def test_a_site_of_another_version_is_replaced(tmp_path: Path) -> None:
     site = tmp_path / "site"
     site.mkdir()
     (site / "board.json").write_bytes(b'{"schema":"ragassay.board/9","more":[1,2,3]}')
-    publish_local(tmp_path / "work", site, now=NOW)
+    write_preview(tmp_path / "work", site, now=NOW)
     assert (site / "index.html").is_file()
     for other in (b'{"schema":"somebody.board/1"}', b"[]", b"no json", b'{"schema":1}'):
         (site / "board.json").write_bytes(other)
         with pytest.raises(InputError, match="no site of ours"):
-            publish_local(tmp_path / "work", site, now=NOW)
+            write_preview(tmp_path / "work", site, now=NOW)

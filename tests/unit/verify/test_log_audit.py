@@ -299,7 +299,7 @@ BYTES: dict[str, tuple[str, bytes]] = {
         seal_run(
             open_run(signed_run()),
             OURS,
-            claim=lambda run: run.statement.update(predicateType=run.statement["predicateType"].replace("0.1", "9")),
+            claim=lambda run: run.statement.update(predicateType=run.statement["predicateType"].replace("0.2", "9")),
         )[MANIFEST],
     ),
 }

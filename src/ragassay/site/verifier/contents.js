@@ -4,7 +4,8 @@
   "use strict";
 
   const { VerifyError } = ragassay.errors;
-  const { sha256Hex } = ragassay.bytes;
+  const { hex, sha256Hex } = ragassay.bytes;
+  const { rootOf } = ragassay.tree;
   const { decodeConfig, decodeBenchmark, questionFile } = ragassay.decode;
   const { decodeOutputs, decodeTelemetry } = ragassay.rows;
   const { same, checkBenchmark, checkConfig } = ragassay.references;
@@ -112,9 +113,10 @@
     else ragassay.order.checkTelemetry(rows, telemetry, predicate, findings, measure ? measure.threshold : null);
   }
 
-  function checkTotals({ rows, content }, predicate, findings) {
+  function checkTotals({ rows, content, verdicts, leaves }, predicate, findings) {
     if (content !== predicate.content.sha256) findings.add("CONTENT_DIGEST", null, "outputs.jsonl");
     findings.made("content digest");
+    checkSkeleton({ verdicts, leaves }, predicate, findings);
     checkRunScore(rows, predicate, findings);
     const counts = count(rows);
     if (!same(counts, predicate.counts)) findings.add("COUNTS");
@@ -127,6 +129,16 @@
     if (missing > Math.floor(counts.asked / 50)) {
       findings.add("MISSING_ITEMS", `${missing} of ${counts.asked} questions ended without a score`);
     }
+  }
+
+  function checkSkeleton({ verdicts, leaves }, predicate, findings) {
+    if (predicate.verdicts === null || predicate.lines === null) {
+      findings.notMade("digests of verdicts and of lines", "the manifest is of version v0.1, which has none");
+      return;
+    }
+    if (verdicts !== predicate.verdicts.sha256) findings.add("VERDICTS_DIGEST", null, "outputs.jsonl");
+    if (hex(rootOf(leaves)) !== predicate.lines.sha256) findings.add("LINES_DIGEST", null, "outputs.jsonl");
+    findings.made("digests of verdicts and of lines");
   }
 
   function checkRunScore(rows, predicate, findings) {

@@ -12,7 +12,7 @@
   const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
   const PAYLOAD_TYPE = "application/vnd.in-toto+json";
   const RUN_KIND = "https://ragassay.dev/attestation/benchmark-run/";
-  const VERSION = "v0.1";
+  const VERSIONS = ["v0.1", "v0.2"];
   const MAX_SLOW_BYTES = 8 << 20;
 
   function fail(code, message) {
@@ -32,24 +32,24 @@
     if (!isObject(value) || value._type !== STATEMENT_TYPE) {
       fail("TYPE_UNKNOWN", `the payload is no in-toto statement of type ${STATEMENT_TYPE}`);
     }
-    checkPredicateType(value.predicateType);
+    const version = versionOf(value.predicateType);
     const lacks = "the statement lacks the form of a run";
     const statement = asVerifyError("ENVELOPE_MALFORMED", lacks, () => convert(value, "Statement"));
-    const problem = formProblem(statement);
+    const problem = formProblem(statement, version);
     if (problem !== null) fail("ENVELOPE_MALFORMED", problem);
     return statement;
   }
 
-  function checkPredicateType(type) {
-    if (type === RUN_KIND + VERSION) return;
-    if (typeof type === "string" && type.startsWith(RUN_KIND)) {
-      const other = type.slice(RUN_KIND.length, RUN_KIND.length + 40);
-      fail("VERSION_UNKNOWN", `the run is of version ${other}; this verifier knows ${VERSION}`);
+  function versionOf(type) {
+    if (typeof type !== "string" || !type.startsWith(RUN_KIND)) fail("TYPE_UNKNOWN", "the statement is not a run");
+    const version = type.slice(RUN_KIND.length);
+    if (!VERSIONS.includes(version)) {
+      fail("VERSION_UNKNOWN", `the run is of version ${version.slice(0, 40)}; this verifier knows ${VERSIONS.join(", ")}`);
     }
-    fail("TYPE_UNKNOWN", "the statement is not a run");
+    return version;
   }
 
-  function formProblem({ subject, predicate }) {
+  function formProblem({ subject, predicate }, version) {
     if (subject.length !== 1 || subject[0].name !== "outputs.jsonl") return "the only subject must be outputs.jsonl";
     if (predicate.metric.itemDen !== 100 || !predicate.metric.higherIsBetter) {
       return "item scores are hundredths, and higher is better";
@@ -57,6 +57,8 @@
     if (!/^[0-9a-f]{32}$/.test(predicate.runId)) return "the run's id must be 32 lower-case hex digits";
     const { k, of } = predicate.pass;
     if (!(k >= 1 && k <= of)) return `there is no pass ${k} of ${of}`;
+    const wrong = ["verdicts", "lines"].find((name) => (predicate[name] === null) !== (version === VERSIONS[0]));
+    if (wrong !== undefined) return `${wrong} stands in every version but ${VERSIONS[0]}; this is ${version}`;
     if (predicate.provenance.sourceKind === "republished") {
       return predicate.provenance.modelInvoked ? "a republished run invokes no model: modelInvoked is false" : null;
     }

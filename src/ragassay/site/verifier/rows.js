@@ -46,7 +46,7 @@
       for (const line of splitLines(bytes)) {
         const members = loadCanonical(line, line.length);
         rows.push(convert(members, kind));
-        seen(members);
+        seen(members, line);
       }
     } catch (error) {
       if (!(error instanceof NotCanonical)) throw error;
@@ -56,19 +56,37 @@
   }
 
   /**
-   * Read `outputs.jsonl` as {rows, content}; throws ROW_MALFORMED naming the first bad line.
+   * Read `outputs.jsonl` as {rows, content, verdicts, leaves}; throws ROW_MALFORMED naming the first bad line.
    *
    * `content` is the SHA-256 over the lines without their members `run` and `pass`, so that two runs of one content
-   * have one digest whoever ran them and as whichever pass.
+   * have one digest whoever ran them and as whichever pass; `verdicts` leaves out the texts that may be withheld too;
+   * `leaves` are the leaf hashes of the lines as they stand.
    */
   function decodeOutputs(bytes) {
     const content = new ragassay.Sha256();
-    const rows = readRows(bytes, "outputs.jsonl", "OutputRow", (members) => {
+    const verdicts = new ragassay.Sha256();
+    const leaves = [];
+    const rows = readRows(bytes, "outputs.jsonl", "OutputRow", (members, line) => {
       delete members.run;
       delete members.pass;
       content.update(utf8(`${canonicalText(members)}\n`));
+      verdicts.update(utf8(`${canonicalText(withoutTexts(members))}\n`));
+      leaves.push(ragassay.tree.leafHash(line));
     });
-    return { rows, content: hex(content.digest()) };
+    return { rows, content: hex(content.digest()), verdicts: hex(verdicts.digest()), leaves };
+  }
+
+  /** Return what of a row, given without run and pass, no redaction may touch. */
+  function withoutTexts(members) {
+    const { answer, chunks, claims, failure } = members;
+    const kept = {
+      ...members,
+      answer: answer !== null,
+      chunks: chunks.map(({ text, ...chunk }) => chunk),
+      claims: claims.map(({ quote, reason, ...claim }) => claim),
+    };
+    if (failure) kept.failure = (({ message, ...rest }) => rest)(failure);
+    return kept;
   }
 
   /** Read `telemetry.jsonl`; throws ROW_MALFORMED naming the first bad line. */

@@ -18,7 +18,7 @@ from ragassay.site.record import Board, BoardPlan
 from ragassay.site.runs import load_log, load_runs
 
 
-def publish_local(
+def write_preview(
     workspace: Path, site_folder: Path, plan: BoardPlan | None = None, *, now: int | None = None
 ) -> Board:
     """Build the board of a workspace (the `.ragassay` folder), write its site, and return it.
