@@ -14,6 +14,8 @@ from ragassay.site.record import BoardRow, Table
 
 PANEL = 220
 """px from the top of a panel's plot to its axis."""
+NEAR = 12
+"""px within which rows share one label."""
 LEGEND = 17
 """px of one line of the legend of letters."""
 
@@ -129,15 +131,26 @@ def _plot(panel: Panel, keys: Mapping[str, str], corner: tuple[float, float], wi
         y = bottom + share * PANEL
         marks += [line((left, left + inner), (y, y)), text(left, y, shown(str(share)), anchor="end", dx=-8, dy=4)]
     ticks = round_ticks(max(found for _, found, _ in panel.points), 4 if width > 330 else 3)
-    most = float(ticks[-1])
+    most = ticks[-1]
     for tick in ticks:
-        x = left + inner * float(tick) / most
+        x = left + inner * tick / most
         marks += [line((x, x), (bottom, bottom - 4), "soft")]
-        marks += [text(x, bottom, panel.tick(int(tick)), anchor="middle", dy=19)]
+        marks += [text(x, bottom, panel.tick(tick), anchor="middle", dy=19)]
+    labels: list[tuple[float, float, list[str]]] = []
     for row, found, score in panel.points:
         x, y = left + inner * found / most, bottom + score * PANEL
         ranked = row.role == "row"
         said = f"{row.name}: {exact(row.score)}, {panel.words(found)}"
         marks.append(dot(x, y, "accent" if ranked else "soft", 4.5, hollow=not ranked, title=said))
-        marks.append(text(x, y, keys[row.key], "ink" if ranked else "soft", dx=7, dy=-5))
-    return marks
+        near = next((label for label in labels if abs(label[0] - x) < NEAR and abs(label[1] - y) < NEAR), None)
+        if near:
+            near[2].append(keys[row.key])
+        else:
+            labels.append((x, y, [keys[row.key]]))
+    return marks + [_label(x, y, names, left + inner) for x, y, names in labels]
+
+
+def _label(x: float, y: float, names: Sequence[str], edge: float) -> Mark:
+    words = " ".join(names)
+    fits = x + 7 + 7 * len(words) < edge + 26
+    return text(x, y, words, "ink", anchor="start" if fits else "end", dx=7 if fits else -7, dy=-5)

@@ -55,7 +55,8 @@ def _description(row: BoardRow, drawn: Sequence[tuple[RunLine, Ratio]]) -> str:
     out = [run for run in row.runs if run.why_not]
     said = [f"{plural(len(row.runs), 'run')}, {len(window)} in the window, {len(out)} not eligible."]
     if row.range:
-        said.append(f"The window's scores run from {exact(row.range[0])} to {exact(row.range[1])}.")
+        low, high = exact(row.range[0]), exact(row.range[1])
+        said.append(f"The window's scores are all {low}." if low == high else f"The window runs from {low} to {high}.")
     said += [f"Shown is {exact(run.score)} of {_moment(run)}." for run in row.runs if run.shown]
     if lost := len(row.runs) - len(drawn):
         said.append(f"{plural(lost, 'run')} without a score or a date: in the table below, not drawn.")

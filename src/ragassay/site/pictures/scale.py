@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from math import ceil
 
 from ragassay.site.numbers import shown
 from ragassay.site.pictures.marks import Anchor, Mark, line, text
@@ -34,15 +33,15 @@ def beside(place: float) -> Anchor:
     return "start" if place < 0.12 else "end" if place > 0.88 else "middle"
 
 
-def round_ticks(most: float, count: int = 4) -> list[Decimal]:
-    """Return 0 and round values up to the first that is `most` or more, about `count` steps of 1, 2 or 5 × 10ⁿ."""
-    if most <= 0:
-        return [Decimal(0), Decimal(1)]
-    rough = Decimal(str(most)) / count
-    unit = Decimal(10) ** rough.adjusted()
+def round_ticks(most: int, count: int = 4) -> list[int]:
+    """Return 0 and round whole values up to the first that is `most` or more, in steps of 1, 2 or 5 × 10ⁿ.
+
+    There are at most `count` steps.
+    """
+    rough = max(1, -(-most // count))
+    unit = 10 ** (len(str(rough)) - 1)
     step = next(unit * factor for factor in (1, 2, 5, 10) if unit * factor >= rough)
-    steps = ceil(Decimal(str(most)) / step)
-    return [step * index for index in range(steps + 1)]
+    return [step * index for index in range(max(1, -(-most // step)) + 1)]
 
 
 def scored(rows: Sequence[BoardRow]) -> list[tuple[BoardRow, Ratio]]:
