@@ -1,0 +1,1 @@
+"""The gate between finished runs and the public: scan, decisions, reading, redaction, release."""
