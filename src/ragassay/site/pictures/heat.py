@@ -13,8 +13,10 @@ from ragassay.site.numbers import plural, shown
 from ragassay.site.pictures.picture import row_names
 from ragassay.site.record import Cell, QuestionLine, Table
 
-LINKED = 1_600
-"""Cells up to which each is a link with a title of its own; in a larger map each line is one link, at its question."""
+LIGHT = 140_000
+"""Bytes up to which each cell is a link with a title of its own; in a larger map each line is one, at its question."""
+CELL = 88
+"""Bytes of a cell beside its address."""
 
 
 class HeatCell(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,7 +64,7 @@ def heat_map(table: Table, href: Callable[[str], str]) -> HeatMap:
         description=_description(table, keys),
         rows=tuple(names[key] for key in keys),
         topics=tuple(topics),
-        linked=len(lines) * len(keys) <= LINKED,
+        linked=len(keys) * sum(CELL + len(href(line.id)) for line in lines) <= LIGHT,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from ragassay.site.pictures.marks import Frame, Mark
 from ragassay.site.safe import one_line
@@ -23,26 +23,32 @@ def svg(
     description: str,
 ) -> Markup:
     """Return one drawing as an image with a name and a description; `identity` must be unique within a page."""
-    body = Markup("").join(_element(mark, found[index]) for index, mark in enumerate(marks))
-    opened = Markup('<svg class="pic-{}" viewBox="0 0 {} {}" role="img" aria-labelledby="{}" aria-describedby="{}">')
-    heads = Markup('<title id="{}">{}</title><desc id="{}">{}</desc>')
-    return Markup("{}{}{}</svg>").format(
-        opened.format(name, frame.width, frame.height, f"{identity}-t", f"{identity}-d"),
-        heads.format(f"{identity}-t", one_line(title), f"{identity}-d", one_line(description)),
-        body,
-    )
+    head, body = f"{identity}-t", f"{identity}-d"
+    parts = [
+        f'<svg class="pic-{name}" viewBox="0 0 {frame.width} {frame.height}" role="img"'
+        f' aria-labelledby="{head}" aria-describedby="{body}">',
+        f'<title id="{head}">{_words(title)}</title><desc id="{body}">{_words(description)}</desc>',
+        *(_element(mark, found[index]) for index, mark in enumerate(marks)),
+        "</svg>",
+    ]
+    return Markup("".join(parts))
 
 
-def _element(mark: Mark, place: Mapping[str, str]) -> Markup:
-    if mark.kind == "text":
-        return _text(mark, place)
-    inside = Markup("<title>{}</title>").format(one_line(mark.title)) if mark.title else Markup("")
-    tag = Markup(TAGS[mark.kind])
-    attributes = _attributes({**place, **_look(mark)})
-    return Markup("<{}{}>{}</{}>" if inside else "<{}{}/>").format(tag, attributes, inside, tag)
+def _words(text: str) -> str:
+    """Return text of a run as it may stand in markup: one line, steering characters written out, escaped."""
+    return str(escape(one_line(text)))
 
 
-def _look(mark: Mark) -> dict[str, str]:
+def _element(mark: Mark, place: Mapping[str, str]) -> str:
+    tag = TAGS[mark.kind]
+    attributes = _attributes(_of_text(mark, place) if mark.kind == "text" else {**place, **_look(mark)})
+    inside = _words(mark.text) if mark.kind == "text" else ""
+    if mark.title:
+        inside += f"<title>{_words(mark.title)}</title>"
+    return f"<{tag}{attributes}>{inside}</{tag}>" if inside else f"<{tag}{attributes}/>"
+
+
+def _look(mark: Mark) -> dict[str, str | None]:
     colour = f"var(--{mark.ink})"
     if mark.kind == "band":
         return {"fill": colour}
@@ -50,22 +56,25 @@ def _look(mark: Mark) -> dict[str, str]:
         return {"r": f"{mark.size:g}", "fill": colour}
     if mark.kind == "dot":
         return {"r": f"{mark.size - 0.75:g}", "fill": "var(--paper)", "stroke": colour, "stroke-width": "1.5"}
-    look = {"fill": "none", "stroke": colour} if mark.kind == "step" else {"stroke": colour}
-    given = {"stroke-width": f"{mark.width:g}", "stroke-dasharray": mark.dash, "opacity": mark.opacity}
-    return {**look, **{key: value for key, value in given.items() if value and (key, value) != ("stroke-width", "1")}}
+    return {
+        "fill": "none" if mark.kind == "step" else None,
+        "stroke": colour,
+        "stroke-width": None if mark.width == 1 else f"{mark.width:g}",
+        "stroke-dasharray": mark.dash,
+        "opacity": mark.opacity,
+    }
 
 
-def _text(mark: Mark, place: Mapping[str, str]) -> Markup:
-    given = {
+def _of_text(mark: Mark, place: Mapping[str, str]) -> dict[str, str | None]:
+    return {
         "x": f"{float(place['cx']) + mark.dx:.2f}".rstrip("0").rstrip("."),
         "y": f"{float(place['cy']) + mark.dy:.2f}".rstrip("0").rstrip("."),
         "fill": f"var(--{mark.ink})",
-        "text-anchor": mark.anchor if mark.anchor != "start" else None,
+        "text-anchor": None if mark.anchor == "start" else mark.anchor,
         "font-weight": "600" if mark.bold else None,
     }
-    inside = Markup("<title>{}</title>").format(one_line(mark.title)) if mark.title else Markup("")
-    return Markup("<text{}>{}{}</text>").format(_attributes(given), one_line(mark.text), inside)
 
 
-def _attributes(given: Mapping[str, str | None]) -> Markup:
-    return Markup("").join(Markup(' {}="{}"').format(name, value) for name, value in given.items() if value is not None)
+def _attributes(given: Mapping[str, str | None]) -> str:
+    """Write attributes; every value is a number, a word of ours, or a place that the library computed from numbers."""
+    return "".join(f' {name}="{value}"' for name, value in given.items() if value is not None)
