@@ -1,4 +1,4 @@
-"""A run folder as the board takes it: its bytes, what was checked, and the run itself or why it is refused."""
+"""A run as the board takes it: its bytes, what was checked, and the run itself or why it is refused or void."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import msgspec
 from ragassay.manifest.judgement import JudgementDocument
 from ragassay.manifest.statement import RunDocument
 from ragassay.records import Reexecution
+from ragassay.records.publication import Publication
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,6 +34,23 @@ class LoadedJudgement(msgspec.Struct, frozen=True, kw_only=True):
     """The reason code for which it is refused."""
 
 
+class Voided(msgspec.Struct, frozen=True, kw_only=True):
+    """A sound run that its publisher's log takes back: the run, the reason, and when (Unix seconds, if known)."""
+
+    document: RunDocument
+    reason: str
+    at: int | None
+
+
+class Withdrawn(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that was public and was taken back, of which no text is served any more; `key` is its row's, if known."""
+
+    publication: Publication
+    reason: str
+    at: int | None
+    key: str | None = None
+
+
 class LoadedRun(msgspec.Struct, frozen=True, kw_only=True):
     """One run folder; `document` is there exactly when `refused` is None."""
 
@@ -46,6 +64,12 @@ class LoadedRun(msgspec.Struct, frozen=True, kw_only=True):
     """What this workspace saw when it executed these very bytes again; None where it did not."""
     judgements: tuple[LoadedJudgement, ...] = ()
     """What judges said of its answers after it was signed; none where the run itself is refused."""
+    voided: Voided | None = None
+    """There where nothing but RUN_VOIDED speaks against it: it is shown as void, and counts nowhere (`refused` too)."""
+    publication: Publication | None = None
+    """How it was published; None in a local board."""
+    withheld: int = 0
+    """Texts that its publisher withheld or shortened, as its signed redaction counts them."""
 
     @property
     def codes(self) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from ragassay.site.judgements import JudgementTrust, with_judgements
 from ragassay.site.loaded import Check, LoadedRun
 from ragassay.site.reexecuted import observed
 from ragassay.site.trust import checks_of, own_keys, trusted_policy
+from ragassay.site.voided import only_voided, void_times, voided
 from ragassay.verify import AnyOf, PinnedKey, Policy, Report, Unpinned, verify
 
 
@@ -24,10 +25,11 @@ def load_runs(workspace: Path, *, now: int | None = None) -> list[LoadedRun]:
     """Return every run under `<workspace>/runs`, verified, in the order of their ids.
 
     `workspace` is the `.ragassay` folder. A run that cannot be read or fails verification is returned with the reason
-    and without a document. Each is checked against the workspace's log, and by `policy.json` where that knows the key;
-    else a run that one of the workspace's own run keys signed is checked against those keys, and any other without a
-    pin (SIGNER_UNPINNED). Judgements of a verified run's answers are verified too. Raises `InputError` where the folder
-    of runs or the policy cannot be read.
+    and without a document; one that nothing but its voiding in the log speaks against holds it as `voided`. Each is
+    checked against the workspace's log, and by `policy.json` where that knows the key; else a run that one of the
+    workspace's own run keys signed is checked against those keys, and any other without a pin (SIGNER_UNPINNED).
+    Judgements of a verified run's answers are verified too. Raises `InputError` where the folder of runs or the policy
+    cannot be read.
     """
     trust = _trust_of(workspace, int(time.time()) if now is None else now)
     judges = JudgementTrust(own=trust.own, policy=trust.policy, now=trust.now)
@@ -103,7 +105,8 @@ def _load(folder: Path, trust: _Trust) -> LoadedRun:
     files = read.files
     report = trust.report(read)
     checks = checks_of(report)
-    if not report.ok():
+    taken_back = only_voided(report)
+    if not report.ok() and not taken_back:
         failed = next(check for check in checks if check.severity == "fail")
         return LoadedRun(id=name, files=files, checks=checks, refused=f"{failed.code}: {failed.text}")
     try:
@@ -116,4 +119,7 @@ def _load(folder: Path, trust: _Trust) -> LoadedRun:
         text = f"the folder is named {name}, the run in it {document.predicate.run_id}"
         failed = Check(code="ROW_FOREIGN_RUN", severity="fail", text=text)
         return LoadedRun(id=name, files=files, checks=(failed, *checks), refused=text)
+    if taken_back:
+        found = voided(document, report, void_times(trust.log))
+        return LoadedRun(id=name, files=files, checks=checks, refused=f"RUN_VOIDED: {found.reason}", voided=found)
     return LoadedRun(id=name, files=files, checks=checks, document=document)
