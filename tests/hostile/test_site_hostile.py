@@ -29,7 +29,8 @@ STEERING = "\x1b[2J\x1b]0;owned\x07\u202egnirts\u2066\u200b\x9b31m"
 ADDRESS = "javascript:alert(4)"
 ELEMENTS = """
 html head meta title style body a header span main h1 h2 h3 p div table caption thead tbody tr th td b code svg rect
-path circle text ul li ol pre details summary article blockquote mark sup sub dl dt dd nav footer figure figcaption br
+path circle line text desc ul li ol pre details summary article blockquote mark sup sub dl dt dd nav footer figure
+figcaption br
 """
 """What our templates write; everything else came from a run."""
 VERIFIER_ELEMENTS = "script noscript input button label strong dl dt dd"

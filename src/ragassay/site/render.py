@@ -17,6 +17,7 @@ from markupsafe import Markup
 from ragassay.site import judgewords, numbers
 from ragassay.site.cellwords import CAUSE_LETTERS, CAUSE_WORDS
 from ragassay.site.pairwords import order_words
+from ragassay.site.pictures import cost_latency, difference_plot, runs_over_time, score_picture
 from ragassay.site.plot import level, track
 from ragassay.site.record import PREVIEW, Amount, Cell
 from ragassay.site.safe import visible
@@ -26,7 +27,8 @@ from ragassay.site.text import amount, latency
 @lru_cache(maxsize=1)
 def environment() -> Environment:
     """Return the templates' environment: autoescape everywhere, undefined names are errors, one CSS, no scripts."""
-    css = files("ragassay.site").joinpath("templates/style.css").read_text(encoding="utf-8")
+    sheets = files("ragassay.site").joinpath("templates")
+    css = "".join(sheets.joinpath(name).read_text(encoding="utf-8") for name in ("style.css", "pictures.css"))
     found = Environment(
         loader=PackageLoader("ragassay.site"),
         autoescape=True,
@@ -95,8 +97,10 @@ FILTERS: dict[str, Callable[..., object]] = {
     "bracket": numbers.bracket,
     "capitalised": capitalised,
     "cost": cost,
+    "cost_latency": cost_latency,
     "count": count,
     "components_words": judgewords.components_words,
+    "difference_plot": difference_plot,
     "figure_cells": lambda found: defaultdict(str, judgewords.figure_cells(found)),
     "exact": lambda score, places=3: numbers.exact(numbers.ratio(score) if score is not None else None, places),
     "heat_class": heat_class,
@@ -113,6 +117,8 @@ FILTERS: dict[str, Callable[..., object]] = {
     "pvalue": numbers.pvalue,
     "ranked_pairs": judgewords.ranked_pairs,
     "row_words": judgewords.row_words,
+    "runs_over_time": runs_over_time,
+    "score_picture": score_picture,
     "shown": numbers.shown,
     "signed": numbers.signed,
     "track": track,

@@ -124,8 +124,8 @@ def _drawing(
 
 
 def _plot(panel: Panel, keys: Mapping[str, str], corner: tuple[float, float], width: float) -> list[Mark]:
-    left, top = corner[0] + 40, corner[1] + 34
-    inner, bottom = width - 40 - 26, -(top + PANEL)
+    left, top = corner[0] + 48, corner[1] + 34
+    inner, bottom = width - 48 - 26, -(top + PANEL)
     marks = [text(corner[0], -corner[1], panel.title, "ink", dy=14, bold=True)]
     for share in TICKS:
         y = bottom + share * PANEL

@@ -66,7 +66,7 @@ def _description(row: BoardRow, drawn: Sequence[tuple[RunLine, Ratio]]) -> str:
 def _drawing(drawn: Sequence[tuple[RunLine, Ratio]], width: int) -> tuple[Frame, list[Mark]]:
     first, last = min(run.ended for run, _ in drawn), max(run.ended for run, _ in drawn)
     span = (float(first), float(last)) if last > first else (first - 1.0, first + 1.0)
-    frame = Frame(width=width, height=230, x=span, y=(0, 1), left=66, right=40, top=22, bottom=30)
+    frame = Frame(width=width, height=230, x=span, y=(0, 1), left=70, right=40, top=22, bottom=30)
     edge = 22 * frame.x_unit
     left, right = span[0] - edge, span[1] + edge
     marks: list[Mark] = []

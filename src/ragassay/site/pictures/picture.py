@@ -8,18 +8,18 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 from markupsafe import Markup
+from rich.cells import cell_len
 
 from ragassay.site.numbers import listed
 from ragassay.site.pictures.library import places
 from ragassay.site.pictures.marks import Frame, Mark
 from ragassay.site.pictures.svg import svg
 from ragassay.site.record import BoardRow
-from ragassay.site.safe import fitted, one_line
+from ragassay.site.safe import one_line
 
 WIDE, NARROW = 720, 340
 """Natural widths in px: the pages show the narrow picture below 48rem."""
-CHARACTER = 6.6
-"""px that one character of a picture's text takes at most on average, in the fonts that a system uses by default."""
+NARROW_LETTERS, WIDE_LETTERS = frozenset("iljtfrI.,:;'|!()[]/ "), frozenset("mwMW@%—…")
 LONGEST = 40
 """Characters of a name in a sentence."""
 
@@ -69,7 +69,25 @@ def picture(drawing: Drawing | None, *, seed: str, title: str, description: str,
 
 def cut(words: str, room: float) -> str:
     """Return `words` on one line, its end replaced by … where it would take more than `room` px."""
-    return fitted(words[:1000], max(1, int(room / CHARACTER))).rstrip()
+    line = one_line(words[:1000])
+    if sum(map(_px, line)) <= room:
+        return line
+    used, kept = _px("…"), []
+    for letter in line:
+        used += _px(letter)
+        if used > room:
+            break
+        kept.append(letter)
+    return "".join(kept).rstrip() + "…"
+
+
+def _px(letter: str) -> float:
+    """Return what a letter takes at most in the widest of the fonts that systems use by default, at a text's size."""
+    if letter in NARROW_LETTERS:
+        return 4.8
+    if letter in WIDE_LETTERS:
+        return 12.0
+    return 13.0 if cell_len(letter) > 1 else 9.2 if letter.isupper() else 7.7
 
 
 def row_names(rows: Iterable[BoardRow]) -> dict[str, str]:

@@ -95,7 +95,7 @@ def _drawing(drawn: Sequence[ReachCurve], names: Mapping[str, str], depth: int, 
     wide = width == WIDE
     height = max(260, LABEL * len(drawn) + 60)
     frame = Frame(
-        width=width, height=height, x=(1, depth + 1), y=(0, 1), left=44, right=190 if wide else 104, top=14, bottom=36
+        width=width, height=height, x=(1, depth + 1), y=(0, 1), left=48, right=190 if wide else 104, top=14, bottom=36
     )
     marks: list[Mark] = []
     for tick in ("0", "0.25", "0.5", "0.75", "1"):
