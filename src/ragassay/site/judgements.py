@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -58,7 +58,15 @@ def with_judgements(run: LoadedRun, workspace: Path, trust: JudgementTrust) -> L
     """Return a verified run with its judgements, each verified or with why it is not; a refused run as it is."""
     if run.document is None:
         return run
-    return msgspec.structs.replace(run, judgements=_load(workspace, run.document, run.files, trust))
+    return with_those_in(run, judgement_folders(workspace, run.document.predicate.run_id), trust)
+
+
+def with_those_in(run: LoadedRun, folders: Sequence[Path], trust: JudgementTrust) -> LoadedRun:
+    """Return a verified run with the judgements in `folders`, as `with_judgements` does."""
+    if run.document is None:
+        return run
+    signer = run.document.predicate.signer.kid
+    return msgspec.structs.replace(run, judgements=tuple(_one(one, run.files, signer, trust) for one in folders))
 
 
 def run_judgements(workspace: Path, run_id: str, run_files: Mapping[str, bytes]) -> list[JudgementDocument]:

@@ -31,9 +31,9 @@ def load_runs(workspace: Path, *, now: int | None = None) -> list[LoadedRun]:
     Judgements of a verified run's answers are verified too. Raises `InputError` where the folder of runs or the policy
     cannot be read.
     """
-    trust = _trust_of(workspace, int(time.time()) if now is None else now)
+    trust = trust_of(workspace, int(time.time()) if now is None else now)
     judges = JudgementTrust(own=trust.own, policy=trust.policy, now=trust.now)
-    runs = [observed(_load(folder, trust), workspace) for folder in _folders(workspace / "runs")]
+    runs = [observed(load_run(folder, trust), workspace) for folder in _folders(workspace / "runs")]
     return [with_judgements(run, workspace, judges) for run in runs]
 
 
@@ -46,7 +46,7 @@ def load_log(workspace: Path) -> dict[str, bytes] | None:
         return None  # every run's checks say what is wrong with it
 
 
-class _Trust(msgspec.Struct, frozen=True):
+class Trust(msgspec.Struct, frozen=True):
     """What the runs of a workspace are checked against; `problems` are those of its own log."""
 
     own: Mapping[str, PublicKey]
@@ -74,7 +74,8 @@ class _Trust(msgspec.Struct, frozen=True):
         return verify(read.files, policy=policy, now=self.now, log=self.log, problems=problems)
 
 
-def _trust_of(workspace: Path, now: int) -> _Trust:
+def trust_of(workspace: Path, now: int) -> Trust:
+    """Return what the runs of a workspace are checked against at `now`, its own log included; raises `InputError`."""
     log, problems = LogFolder(workspace / "log", seen=workspace / SEEN), []
     view = None
     try:
@@ -82,7 +83,7 @@ def _trust_of(workspace: Path, now: int) -> _Trust:
         view = log.view() if log.exists else None
     except VerifyError as error:
         problems.append(error)
-    return _Trust(own_keys(workspace / "keys"), trusted_policy(workspace), view, tuple(problems), now)
+    return Trust(own_keys(workspace / "keys"), trusted_policy(workspace), view, tuple(problems), now)
 
 
 def _folders(runs: Path) -> Iterator[Path]:
@@ -95,8 +96,10 @@ def _folders(runs: Path) -> Iterator[Path]:
     yield from (path for path in found if path.is_dir())
 
 
-def _load(folder: Path, trust: _Trust) -> LoadedRun:
-    name = folder.name.encode("utf-8", "backslashreplace").decode("utf-8")  # a file system takes bytes that are no text
+def load_run(folder: Path, trust: Trust, run_id: str | None = None) -> LoadedRun:
+    """Return the verified run of one folder, or why it is refused; `run_id` is whose it has to be: its name's."""
+    wanted = folder.name if run_id is None else run_id
+    name = wanted.encode("utf-8", "backslashreplace").decode("utf-8")  # a file system takes bytes that are no text
     try:
         read = read_run(folder)
     except InputError as error:
@@ -115,7 +118,7 @@ def _load(folder: Path, trust: _Trust) -> LoadedRun:
         code = error.code if isinstance(error, VerifyError) else "ENVELOPE_NOT_CANONICAL"
         failed = Check(code=code, severity="fail", text=str(error))
         return LoadedRun(id=name, files=files, checks=(failed, *checks), refused=f"{code}: {error}")
-    if document.predicate.run_id != folder.name:
+    if document.predicate.run_id != wanted:
         text = f"the folder is named {name}, the run in it {document.predicate.run_id}"
         failed = Check(code="ROW_FOREIGN_RUN", severity="fail", text=text)
         return LoadedRun(id=name, files=files, checks=(failed, *checks), refused=text)
