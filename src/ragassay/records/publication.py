@@ -62,11 +62,13 @@ class Seen(Record, frozen=True):
     """One line of `review/seen.jsonl`: a reader was shown one unit of reading to its end.
 
     `unit` is the SHA-256 of the canonical output row without run and pass: equal rows of several passes are one unit.
+    `undone` takes back what stood before.
     """
 
     reader: str
     unit: str
     at: int
+    undone: bool = False
 
 
 class SignOff(Record, frozen=True):

@@ -59,15 +59,15 @@ def _line(line: bytes, known: set[str]) -> Rating:
     return rating
 
 
-def rater_name(text: str) -> str:
-    """Return a rater's name in one spelling: NFC, single spaces; raises `InputError` where it is none."""
+def rater_name(text: str, who: str = "rater") -> str:
+    """Return a rater's name in one spelling: NFC, single spaces; raises `InputError`, naming `who`, where it is none."""
     name = " ".join(unicodedata.normalize("NFC", text).split())
     if not name:
-        raise InputError("a rater needs a name, so that several can be told apart; initials will do")
+        raise InputError(f"a {who} needs a name, so that several can be told apart; initials will do")
     if len(name) > MAX_NAME:
-        raise InputError(f"a rater's name has at most {MAX_NAME} characters, not {len(name)}")
+        raise InputError(f"a {who}'s name has at most {MAX_NAME} characters, not {len(name)}")
     if STEERING.search(name) or not name.isprintable():
-        raise InputError("a rater's name holds characters that cannot be seen; write it without them")
+        raise InputError(f"a {who}'s name holds characters that cannot be seen; write it without them")
     return name
 
 

@@ -1,0 +1,120 @@
+"""What a person reads before runs are published: their rows, each content once however many passes gave it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from ragassay import canon
+from ragassay.manifest.files import OUTPUTS
+from ragassay.manifest.statement import RunDocument
+from ragassay.records import OutputRow, Question, to_json
+from ragassay.records.publication import Decision, Finding
+from ragassay.site.loaded import LoadedRun
+
+
+class Stand(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a unit stands: one row of one run, with the name of the board's row and the number of the pass."""
+
+    run: str
+    row: str
+    pass_k: int
+
+
+class Unit(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing to read: `output` as the first of the runs holds it, and every run in which it stands."""
+
+    key: str
+    output: OutputRow
+    question: Question
+    stands: tuple[Stand, ...]
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """One run as it is to be read: its rows' units in the rows' order, and the digest of its manifest's bytes."""
+
+    run: str
+    row: str
+    pass_k: int
+    of: int
+    manifest: str
+    units: tuple[str, ...]
+
+    @property
+    def shown(self) -> str:
+        """Return the SHA-256 over the units in the rows' order, one hex digest per line."""
+        return canon.sha256("".join(f"{unit}\n" for unit in self.units).encode("ascii"))
+
+
+def unit_key(output: OutputRow) -> str:
+    """Return the SHA-256 of the canonical row without `run` and `pass`: equal rows are read once."""
+    row = to_json(output)
+    del row["run"], row["pass"]
+    return canon.digest(row)
+
+
+def reading_of(run: LoadedRun) -> Reading | None:
+    """Return what is to be read of a run; None where it was refused."""
+    if run.document is None:
+        return None
+    p = run.document.predicate
+    return Reading(
+        run=run.id,
+        row=p.row.name,
+        pass_k=p.pass_.k,
+        of=p.pass_.of,
+        manifest=canon.sha256(run.files["run.dsse.json"]),
+        units=tuple(unit_key(output) for output in run.document.outputs),
+    )
+
+
+def units(runs: Sequence[LoadedRun]) -> list[Unit]:
+    """Return what is to be read of the verified ones among `runs`: in their order, each content where it is first."""
+    return units_of([(run.document, reading) for run in runs if run.document and (reading := reading_of(run))])
+
+
+def units_of(read: Iterable[tuple[RunDocument, Reading]]) -> list[Unit]:
+    """Return the units of runs whose readings are known already."""
+    first: dict[str, tuple[OutputRow, Question]] = {}
+    stands: dict[str, list[Stand]] = {}
+    for document, reading in read:
+        stand = Stand(run=reading.run, row=reading.row, pass_k=reading.pass_k)
+        for key, output, question in zip(reading.units, document.outputs, document.benchmark.questions, strict=True):
+            first.setdefault(key, (output, question))
+            stands.setdefault(key, []).append(stand)
+    return [
+        Unit(key=key, output=output, question=question, stands=tuple(stands[key]))
+        for key, (output, question) in first.items()
+    ]
+
+
+def touching(run: str, findings: Iterable[Finding], decisions: Iterable[Decision]) -> tuple[Decision, ...]:
+    """Return the decisions that stand on findings of one run, in the order of the findings' ids.
+
+    `decisions` are all lines, oldest first: the last of each finding stands.
+    """
+    holds = {decision.finding: decision for decision in decisions}
+    here = {finding.id for finding in findings if any(place.run == run for place in finding.places)}
+    return tuple(holds[identity] for identity in sorted(here & holds.keys()))
+
+
+def decisions_digest(decided: Iterable[Decision]) -> str:
+    """Return the SHA-256 over decisions: the canonical list of {finding, kind, action, reason} by the findings' ids.
+
+    Who decided and when is not in it: the same decision, made again, changes nothing.
+    """
+    ordered = sorted(decided, key=lambda one: one.finding)
+    return canon.digest(
+        [{"finding": d.finding, "kind": d.kind, "action": d.action, "reason": d.reason} for d in ordered]
+    )
+
+
+def places_in(finding: Finding, unit: Unit) -> list[tuple[str, int, int]]:
+    """Return (member, start, end) of every place of a finding in a unit's row, as its first run holds it."""
+    run = unit.stands[0].run
+    return [
+        (place.field, place.start, place.end)
+        for place in finding.places
+        if place.run == run and place.file == OUTPUTS and place.item == unit.output.id
+    ]
