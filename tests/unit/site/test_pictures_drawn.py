@@ -129,8 +129,9 @@ def test_a_panel_of_which_nothing_is_known_is_left_out() -> None:
 
 
 def test_rows_of_equal_price_and_score_share_one_label() -> None:
-    """Letters on top of each other cannot be read."""
+    """Letters on top of each other cannot be read, and a range from $0.1060 to $0.1060 is none."""
     picture = cost_latency(make.table(make.row("hybrid", 4860), make.row("bm25", 4850)))
+    assert picture.description.startswith("Cost of answering 1,000 questions: $0.1060 for each of 2 rows.")
     assert words(picture).count("a b") == 2
 
 
@@ -139,6 +140,21 @@ def test_axis_ticks_are_whole_and_never_repeat() -> None:
     table = make.table(make.row("fast", 4860, answer_latency=Latency(p50_ms=1, p95_ms=None)))
     ticks = [word for word in words(cost_latency(table)) if word.endswith(" ms")]
     assert ticks == ["0 ms", "1 ms"]
+
+
+@pytest.mark.parametrize(
+    ("cost", "ticks"),
+    [
+        (106_000, ["$0", "$0.05", "$0.10", "$0.15"]),
+        (1_230_000, ["$0", "$0.50", "$1", "$1.50"]),
+        (3_400, ["$0", "$0.0010", "$0.0020", "$0.0030", "$0.0040"]),
+        (41_000_000, ["$0", "$20", "$40", "$60"]),
+    ],
+)
+def test_ticks_of_money_are_written_in_full_and_no_longer(cost: int, ticks: list[str]) -> None:
+    """Cents have two digits, whole dollars none, and fractions of a cent all that they need."""
+    table = make.table(make.row("hybrid", 4860, cost_per_1000_microusd=cost))
+    assert [word for word in words(cost_latency(table)) if word.startswith("$")] == ticks
 
 
 def test_reach_curves_count_the_shown_run_and_end_at_the_row_s_own_reach(tmp_path: Any) -> None:

@@ -32,7 +32,9 @@ class Panel(msgspec.Struct, frozen=True, kw_only=True):
     def tick(self, found: int) -> str:
         """Write a round value of the axis, without the zeros that only an exact amount needs."""
         words = self.words(found)
-        return f"${found / 1_000_000:,g}" if words[0] == "$" else words
+        if words[0] != "$":
+            return words
+        return f"${found // 1_000_000:,}" if found % 1_000_000 == 0 else words if found % 10_000 else words[:5]
 
 
 def cost_latency(table: Table) -> Picture:
@@ -85,7 +87,9 @@ def _description(panels: Sequence[Panel], names: Mapping[str, str]) -> str:
         ordered = sorted(panel.points, key=lambda point: (point[1], names[point[0].key]))
         low, high = ordered[0], ordered[-1]
         ends = f"{panel.words(low[1])} ({some([names[low[0].key]])}, score {exact(low[0].score)})"
-        if low is not high:
+        if low[1] == high[1] and low is not high:
+            ends = f"{panel.words(low[1])} for each of {len(ordered)} rows"
+        elif low is not high:
             ends = f"from {ends} to {panel.words(high[1])} ({some([names[high[0].key]])}, score {exact(high[0].score)})"
         unknown = f"; not known of {some(panel.unknown)}" if panel.unknown else ""
         said.append(f"{panel.title}: {ends}{unknown}.")
