@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -100,6 +100,20 @@ def row_runs(
     return sorted(rows, key=lambda r: (r.standing == "superseded", order.get(r.name, len(order)), r.name, r.key))
 
 
+def filled_by(documents: Iterable[RunDocument]) -> dict[str, str]:
+    """Return for each run whose pass was filled the run that stands for it in every window: the latest fill."""
+    passes: dict[tuple[str, int], list[RunDocument]] = {}
+    for document in by_time(documents):
+        if (intent := document.predicate.intent) is not None:
+            passes.setdefault((intent.digest.sha256, document.predicate.pass_.k), []).append(document)
+    found: dict[str, str] = {}
+    for members in passes.values():
+        fills = [one.predicate.run_id for one in members if one.predicate.counts.filled]
+        if fills:
+            found |= {one.predicate.run_id: fills[-1] for one in members if one.predicate.run_id != fills[-1]}
+    return found
+
+
 def _newest_keys(keyed: Mapping[str, Sequence[RunDocument]], plan: BoardPlan | None) -> dict[str, str]:
     """Return for each name the key that stands: the plan's where it knows one, else the most recently measured."""
     latest = by_time(runs[-1] for runs in keyed.values())
@@ -120,6 +134,7 @@ def _row(
 ) -> RowRuns:
     different = {d.predicate.run_id: why for d in runs if (why := differs(seen.get(d.predicate.run_id))) is not None}
     reasons = {d.predicate.run_id: why for d in runs if (why := why_not_eligible(d, current)) is not None} | different
+    reasons |= {run: f"its pass was filled, by run {by}, which stands for it" for run, by in filled_by(runs).items()}
     eligible = [d for d in runs if d.predicate.run_id not in reasons]
     window = tuple(eligible[-WINDOW:]) or (runs[-1],)
     shown, last = _shown(window), runs[-1]
