@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import msgspec
 
@@ -10,111 +11,125 @@ from ragassay import __version__
 from ragassay.estimate import seed_from
 from ragassay.records import Reexecution
 from ragassay.site.cells import question_lines
+from ragassay.site.changes import with_changes
 from ragassay.site.figures import board_row
 from ragassay.site.given import Given, given_of
-from ragassay.site.group import Group, current_versions, ended, groups, role_of, why_apart
+from ragassay.site.group import Group, current_versions, ended, groups, is_measured, role_of, table_key, why_apart
 from ragassay.site.judgeknown import Known
 from ragassay.site.judging import judging_of, panel_of
-from ragassay.site.loaded import LoadedRun
+from ragassay.site.loaded import LoadedRun, Withdrawn
 from ragassay.site.numbers import plural
 from ragassay.site.pairs import Family, comparisons, family_of, gap, pair, with_lead
 from ragassay.site.record import SCHEMA, Board, BoardPlan, BoardRow, RefusedRun, Table
+from ragassay.site.reviewed import review_of, unrecorded
+from ragassay.site.runlines import published_board, voided_runs, with_evidence, with_void_rows, with_voided
 from ragassay.site.sentence import summary
+from ragassay.site.standrecord import VoidedRun
 from ragassay.site.window import RowRuns, row_runs
 from ragassay.site.words import all_identical, attested, board_warnings, row_warnings, table_warnings
 
-ORDER = ("ranked", "oracle", "control", "unranked", "not_run", "superseded")
+ORDER = ("ranked", "oracle", "control", "unranked", "not_run", "superseded", "voided")
 
 
 def build_board(
-    runs: Sequence[LoadedRun], *, plan: BoardPlan | None = None, now: int, known: Known | None = None
+    runs: Sequence[LoadedRun],
+    *,
+    plan: BoardPlan | None = None,
+    now: int,
+    known: Known | None = None,
+    scope: Literal["local", "public"] = "local",
+    withdrawn: Sequence[Withdrawn] = (),
 ) -> Board:
     """Return the board of all verified runs; a run that fails verification is named and stands in no table.
 
     `plan` is what the board file asks for, None where there is none; `now` is in Unix seconds; `known` is what the
-    workspace keeps of its judges.
+    workspace keeps of its judges. In scope public `runs` are those that were published, `withdrawn` the publications
+    that were taken back. A run that its log takes back is shown as void and counts nowhere.
     """
     documents = [run.document for run in runs if run.document is not None]
-    seen = {run.id: run.reexecution for run in runs if run.reexecution is not None}
-    current = current_versions(documents, plan)
     found = groups(documents, plan)
-    tables = tuple(
-        _table(
-            group,
-            plan,
-            current,
-            seen,
-            _judged(group, runs),
-            known or Known(),
-            apart=why_apart(group, found[0]) if index else None,
-        )
-        for index, group in enumerate(found)
+    given = _Given(
+        plan=plan,
+        current=current_versions(documents, plan),
+        runs={run.id: run for run in runs if run.document is not None},
+        known=known or Known(),
+        voided=voided_runs(runs, withdrawn),
     )
+    tables = tuple(
+        _table(group, given, apart=why_apart(group, found[0]) if index else None) for index, group in enumerate(found)
+    )
+    tables = with_void_rows(tables, [table_key(group.latest.predicate) for group in found], given.voided)
+    refused = [run for run in runs if run.document is None and run.voided is None]
     return Board(
         schema=SCHEMA,
         name=plan.name if plan else (tables[0].benchmark.id if tables else "No runs yet"),
-        scope="local",
+        scope=scope,
         generated=now,
         harness=__version__,
-        sentence=_sentence(tables, runs, plan),
+        sentence=_sentence(tables, len(documents), len(refused), plan),
         tables=tables,
-        refused=tuple(
-            RefusedRun(id=run.id, codes=run.codes, reason=run.refused or "") for run in runs if run.document is None
-        ),
+        refused=tuple(RefusedRun(id=run.id, codes=run.codes, reason=run.refused or "") for run in refused),
         warnings=board_warnings(runs),
         attested=attested(runs),
         control_waiver=plan.control_waiver if plan else None,
+        voided=given.voided,
+        published=published_board(runs) if scope == "public" else None,
     )
 
 
-def _sentence(tables: Sequence[Table], runs: Sequence[LoadedRun], plan: BoardPlan | None) -> str:
-    refused = sum(run.document is None for run in runs)
+class _Given(msgspec.Struct, frozen=True, kw_only=True):
+    """What every table of a board is built from beside its own runs; `runs` by id, the drawn ones."""
+
+    plan: BoardPlan | None
+    current: Mapping[str, str]
+    runs: Mapping[str, LoadedRun]
+    known: Known
+    voided: tuple[VoidedRun, ...]
+
+    def seen(self) -> dict[str, Reexecution]:
+        """Return what came of executing runs again, by their ids."""
+        return {name: run.reexecution for name, run in self.runs.items() if run.reexecution is not None}
+
+
+def _sentence(tables: Sequence[Table], drawn: int, refused: int, plan: BoardPlan | None) -> str:
     if tables:
         left_out = f"; {plural(refused, 'run')} could not be verified and {'is' if refused == 1 else 'are'} left out"
         return tables[0].sentence.removesuffix(".") + (left_out if refused else "") + "."
-    if runs:
-        return f"None of {plural(len(runs), 'run')} could be verified, so there is nothing to rank."
+    if refused:
+        return f"None of {plural(drawn + refused, 'run')} could be verified, so there is nothing to rank."
     held = [f"{row.name}: {row.held}" for row in (plan.rows if plan else ()) if row.held]
     if held:
         return f"No run is signed yet. {'. '.join(held)}."
     return "No run yet: `ragassay run` makes them."
 
 
-def _judged(group: Group, runs: Sequence[LoadedRun]) -> Given:
+def _judged(group: Group, runs: Mapping[str, LoadedRun]) -> Given:
     """Return the judgements of a table's runs."""
-    ids = {document.predicate.run_id for document in group.documents}
-    return given_of([run for run in runs if run.id in ids])
+    return given_of([runs[identity] for identity in sorted(d.predicate.run_id for d in group.documents)])
 
 
-def _table(
-    group: Group,
-    plan: BoardPlan | None,
-    current: Mapping[str, str],
-    seen: Mapping[str, Reexecution],
-    given: Given,
-    known: Known,
-    *,
-    apart: str | None,
-) -> Table:
-    main = apart is None
+def _table(group: Group, given: _Given, *, apart: str | None) -> Table:
+    main, plan, judgements = apart is None, given.plan, _judged(group, given.runs)
     p, config = group.latest.predicate, group.latest.config
     benchmark = group.latest.benchmark
     digest = p.benchmark.digest.sha256
     pages = {q.id: q.page for q in benchmark.questions if q.page is not None}
-    rows = row_runs(group, plan, current, seen, main=main)
+    rows = row_runs(group, plan, given.current, given.seen(), main=main)
     drawn = [row for row in rows if row.drawn]
     compared = comparisons(_best_first(drawn), digest, pages)
     family = family_of(drawn, compared)
-    panel = panel_of(rows, given, group.latest)
+    panel = panel_of(rows, judgements, group.latest)
     pairs = tuple(
         pair(comparison, family, {row.key: row.name for row in rows}, panel.under(comparison.a, comparison.b))
         for comparison in compared
     )
     lines = [with_lead(_line(row, rows, family, digest, pages), family, pairs) for row in rows]
+    lines = [with_evidence(line, row.runs, given.runs) for line, row in zip(lines, rows, strict=True)]
+    lines = [with_voided(line, given.voided) for line in with_changes(lines, rows)]
     if main and plan:
         lines = [_with_held(line, plan) for line in lines] + _not_run(plan, {row.name for row in rows})
     lines.sort(key=lambda line: (_place(line), line.rank or 0))
-    judging = judging_of(rows, lines, panel, given, known)
+    judging = judging_of(rows, lines, panel, judgements, given.known)
     questions = question_lines([row for row in rows if row.standing != "superseded"], benchmark)
     standing = [row for row in rows if row.standing != "superseded"]
     return Table(
@@ -133,8 +148,10 @@ def _table(
         rows=tuple(lines),
         pairs=pairs,
         questions=questions,
-        warnings=table_warnings(standing, questions, group.latest, plan if main else None, judging),
+        warnings=table_warnings(standing, questions, group.latest, plan if main else None, judging)
+        + unrecorded(lines, benchmark, measured=is_measured(group.latest)),
         judging=judging,
+        review=review_of(benchmark),
     )
 
 

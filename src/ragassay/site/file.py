@@ -7,7 +7,7 @@ import msgspec
 from ragassay import canon
 from ragassay.errors import InputError
 from ragassay.records import to_json
-from ragassay.site.record import SCHEMA, Board
+from ragassay.site.record import READABLE, SCHEMA, Board
 
 SCHEMA_KIND = SCHEMA.partition("/")[0] + "/"
 MAX_BYTES = 256 * 1024 * 1024
@@ -29,12 +29,13 @@ def is_board(data: bytes) -> bool:
 
 
 def decode_board(data: bytes, *, name: str = "board.json") -> Board:
-    """Read `board.json`; raises `InputError` for anything that is no board of this schema."""
+    """Read `board.json`; raises `InputError` for anything that is no board of this schema or an earlier one."""
     try:
         value = canon.load_strict(data, max_bytes=MAX_BYTES)
         schema = value.get("schema") if isinstance(value, dict) else None
-        if schema != SCHEMA:
-            raise InputError(f"{name} is no board of schema {SCHEMA} (it says {schema!r}); build it again")
+        if schema not in READABLE:
+            known = " or ".join(READABLE)
+            raise InputError(f"{name} is no board of schema {known} (it says {schema!r}); build it again")
         return msgspec.convert(value, Board)
     except (canon.NotCanonical, msgspec.ValidationError) as error:
         raise InputError(f"{name} cannot be read as a board: {error}; build it again") from error

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from ragassay import canon
 from ragassay.estimate import missing_allowed
-from ragassay.manifest.statement import RunDocument
+from ragassay.manifest.statement import RunDocument, RunPredicate
 from ragassay.site.record import BenchmarkLine, BoardPlan, Role
 
 ROLES: Mapping[str, Role] = {"none": "control", "oracle": "oracle"}
@@ -68,8 +69,12 @@ def is_measured(document: RunDocument) -> bool:
     return document.predicate.provenance.source_kind == "measured"
 
 
-def _held_fixed(document: RunDocument) -> tuple[str, ...]:
-    p = document.predicate
+def table_key(p: RunPredicate) -> str:
+    """Return a digest that runs share which may stand in one table, but for their corpus."""
+    return canon.digest(list(_held_fixed(p)))
+
+
+def _held_fixed(p: RunPredicate) -> tuple[str, ...]:
     judge = p.judge.digest.sha256 if p.judge.digest else ""
     model = p.model.digest.sha256 if p.model else ""
     kind = p.provenance.source_kind
@@ -85,7 +90,7 @@ def groups(documents: Iterable[RunDocument], plan: BoardPlan | None) -> list[Gro
     """
     fixed: dict[tuple[str, ...], list[RunDocument]] = {}
     for document in by_time(documents):
-        fixed.setdefault(_held_fixed(document), []).append(document)
+        fixed.setdefault(_held_fixed(document.predicate), []).append(document)
     found = [group for members in fixed.values() for group in _by_corpus(members)]
     found.sort(
         key=lambda g: (is_measured(g.latest), _preferred(g, plan), ended(g.latest), g.latest.predicate.run_id),

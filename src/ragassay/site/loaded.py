@@ -68,8 +68,6 @@ class LoadedRun(msgspec.Struct, frozen=True, kw_only=True):
     """There where nothing but RUN_VOIDED speaks against it: it is shown as void, and counts nowhere (`refused` too)."""
     publication: Publication | None = None
     """How it was published; None in a local board."""
-    withheld: int = 0
-    """Texts that its publisher withheld or shortened, as its signed redaction counts them."""
 
     @property
     def codes(self) -> tuple[str, ...]:

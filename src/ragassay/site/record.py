@@ -9,13 +9,16 @@ from ragassay.records import Record
 from ragassay.site.exact import Interval as Interval
 from ragassay.site.exact import Ratio as Ratio
 from ragassay.site.judgerecord import Judging, UnderJudge
+from ragassay.site.standrecord import Attestation, Change, Published, PublishedBoard, Review, TakenBack, VoidedRun
 
-SCHEMA = "ragassay.board/1"
+SCHEMA = "ragassay.board/2"
+READABLE = ("ragassay.board/1", SCHEMA)
+"""Schemas that are read; one of version 1 says nothing of what version 2 added."""
 PREVIEW = "local preview, not published"
 
 Role: TypeAlias = Literal["row", "control", "oracle"]
-Standing: TypeAlias = Literal["ranked", "set_apart", "unranked", "superseded", "not_run"]
-"""`set_apart`: control and oracle, measured like any row and outside the ranking."""
+Standing: TypeAlias = Literal["ranked", "set_apart", "unranked", "superseded", "not_run", "voided"]
+"""`set_apart`: control and oracle, measured like any row and outside the ranking; `voided`: every run is taken back."""
 Rung: TypeAlias = Literal["republished", "measured", "re-executed"]
 """How far a run is believed; `re-executed` is what this workspace saw and nobody signed."""
 Cause: TypeAlias = Literal["correct", "not_retrieved", "not_used", "contradicted", "unjudged", "unexplained"]
@@ -111,6 +114,13 @@ class RunLine(Record, frozen=True):
     shown: bool
     why_not: str | None = None
     rung: Rung = "measured"
+    attested: Attestation | None = None
+    filled: int = 0
+    """Items that were taken over from another pass."""
+    published: Published | None = None
+    """None in a local board."""
+    taken_back: TakenBack | None = None
+    """There for a run that is void; it counts nowhere."""
 
 
 class BoardRow(Record, frozen=True):
@@ -168,6 +178,10 @@ class BoardRow(Record, frozen=True):
     runs: tuple[RunLine, ...] = ()
     rung: Rung | None = None
     """The rung that every run of the window, and every one that came out different, has reached; None without runs."""
+    attested: Attestation | None = None
+    """How far the log shows every run of the window; None where that is not known."""
+    changes: tuple[Change, ...] = ()
+    """Of a superseded row: what the row that stands in its place measures otherwise."""
     warnings: tuple[str, ...] = ()
 
 
@@ -261,6 +275,8 @@ class Table(Record, frozen=True):
     warnings: tuple[str, ...]
     judging: Judging | None = None
     """What is known of the judges; None where nothing but the runs themselves is."""
+    review: Review | None = None
+    """Who reviewed the questions; None in a board of an earlier schema."""
 
 
 class RefusedRun(Record, frozen=True):
@@ -286,6 +302,10 @@ class Board(Record, frozen=True):
     control_waiver: str | None = None
     attested: str | None = None
     """How many runs were announced before their first answer and seen by witnesses, where any was."""
+    voided: tuple[VoidedRun, ...] = ()
+    """Every run that is void, also where its row has others."""
+    published: PublishedBoard | None = None
+    """Of a public board."""
 
     @property
     def main(self) -> Table | None:

@@ -257,6 +257,8 @@ def board_warnings(runs: Sequence[LoadedRun]) -> tuple[str, ...]:
     ]
     if different := sum(CODE in run.codes for run in drawn):
         said.insert(0, f"{CODE} in {different} of {plural(len(drawn), 'run')}: {CODES[CODE].meaning}")
-    if refused := len(runs) - len(drawn):
+    if refused := sum(run.document is None and run.voided is None for run in runs):
         said.insert(0, f"{plural(refused, 'run')} not verified, and neither drawn nor ranked")
+    if void := sum(run.voided is not None for run in runs):
+        said.insert(0, f"{plural(void, 'run')} voided by {'its' if void == 1 else 'their'} log, and counted nowhere")
     return tuple(said)
