@@ -1,6 +1,7 @@
 """The signed statements that go to the log around a run: its announcement before, its voiding after. Pure.
 
-Both are read as strictly as a run is, and neither passes for the other or for a run: each has its own type.
+A redaction (`manifest.redaction`) is read by the same rules. All are read as strictly as a run is, and none passes for
+another or for a run: each has its own type.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from ragassay.manifest.statement import (
     Digest,
     IntentPredicate,
     IntentStatement,
+    RedactionStatement,
     Subject,
     VoidPredicate,
     VoidStatement,
@@ -39,7 +41,7 @@ MAX_REASON = 2000
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
-S = TypeVar("S", IntentStatement, VoidStatement)
+S = TypeVar("S", IntentStatement, VoidStatement, RedactionStatement)
 
 
 class SignedIntent(msgspec.Struct, frozen=True):
@@ -57,7 +59,7 @@ class SignedIntent(msgspec.Struct, frozen=True):
 
     def signed_by(self, x: bytes) -> bool:
         """Tell whether the key with these 32 bytes made the signature."""
-        return _signed_by(self, x)
+        return signature_holds(self.envelope, self.payload, x)
 
 
 class SignedVoid(msgspec.Struct, frozen=True):
@@ -75,15 +77,16 @@ class SignedVoid(msgspec.Struct, frozen=True):
 
     def signed_by(self, x: bytes) -> bool:
         """Tell whether the key with these 32 bytes made the signature."""
-        return _signed_by(self, x)
+        return signature_holds(self.envelope, self.payload, x)
 
 
-def _signed_by(signed: SignedIntent | SignedVoid, x: bytes) -> bool:
+def signature_holds(envelope: dsse.Envelope, payload: bytes, x: bytes) -> bool:
+    """Tell whether the key with these 32 bytes made the one signature of an envelope around `payload`."""
     try:
-        signature = dsse.decode_base64(signed.envelope.signatures[0].sig)
+        signature = dsse.decode_base64(envelope.signatures[0].sig)
     except VerifyError:
         return False
-    return check_signature(x, signature, dsse.pae(signed.envelope.payload_type, signed.payload))
+    return check_signature(x, signature, dsse.pae(envelope.payload_type, payload))
 
 
 def sign_intent(predicate: IntentPredicate, signer: Signer) -> bytes:
@@ -92,17 +95,20 @@ def sign_intent(predicate: IntentPredicate, signer: Signer) -> bytes:
     statement = IntentStatement(
         type_=STATEMENT_TYPE, predicate_type=INTENT_TYPE, subject=(subject,), predicate=predicate
     )
-    return _sign(statement, _intent_problem(statement), signer)
+    return sign_checked(statement, _intent_problem(statement), signer)
 
 
 def sign_void(predicate: VoidPredicate, signer: Signer) -> bytes:
     """Return the signed envelope of a voiding; raises `ValueError` for one that no reader would accept."""
     subjects = tuple(subject for subject in (_void_subject(predicate),) if subject is not None)
     statement = VoidStatement(type_=STATEMENT_TYPE, predicate_type=VOID_TYPE, subject=subjects, predicate=predicate)
-    return _sign(statement, _void_problem(statement), signer)
+    return sign_checked(statement, _void_problem(statement), signer)
 
 
-def _sign(statement: IntentStatement | VoidStatement, problem: str | None, signer: Signer) -> bytes:
+def sign_checked(
+    statement: IntentStatement | VoidStatement | RedactionStatement, problem: str | None, signer: Signer
+) -> bytes:
+    """Return the signed envelope of a statement; raises `ValueError` with its `problem`, or for another signer's."""
     if problem is not None:
         raise ValueError(problem)
     if statement.predicate.signer.kid != signer.kid:
@@ -115,19 +121,23 @@ def decode_intent(data: bytes) -> SignedIntent:
 
     Raises `VerifyError`: TYPE_UNKNOWN, VERSION_UNKNOWN, ENVELOPE_MALFORMED or ENVELOPE_NOT_CANONICAL.
     """
-    envelope, payload, statement = _decode(data, IntentStatement, INTENT_KIND, "an announcement")
-    _refuse_problem(_intent_problem(statement))
+    envelope, payload, statement = decode_as(data, IntentStatement, INTENT_KIND, "an announcement")
+    refuse_problem(_intent_problem(statement))
     return SignedIntent(statement.predicate, envelope, payload, data)
 
 
 def decode_void(data: bytes) -> SignedVoid:
     """Read a voiding, its signature unchecked; raises as `decode_intent` does."""
-    envelope, payload, statement = _decode(data, VoidStatement, VOID_KIND, "a voiding")
-    _refuse_problem(_void_problem(statement))
+    envelope, payload, statement = decode_as(data, VoidStatement, VOID_KIND, "a voiding")
+    refuse_problem(_void_problem(statement))
     return SignedVoid(statement.predicate, envelope, payload, data)
 
 
-def _decode(data: bytes, kind: type[S], prefix: str, what: str) -> tuple[dsse.Envelope, bytes, S]:
+def decode_as(data: bytes, kind: type[S], prefix: str, what: str) -> tuple[dsse.Envelope, bytes, S]:
+    """Read the envelope of a statement of one type, version v0.1, as envelope, payload and statement.
+
+    Raises `VerifyError`: TYPE_UNKNOWN, VERSION_UNKNOWN, ENVELOPE_MALFORMED or ENVELOPE_NOT_CANONICAL.
+    """
     envelope = dsse.decode_envelope(data)
     payload = dsse.decode_base64(envelope.payload)
     dsse.decode_base64(envelope.signatures[0].sig)
@@ -174,7 +184,7 @@ def _intent_problem(statement: IntentStatement) -> str | None:
         return "item scores are hundredths, and higher is better"
     if predicate.judge.digest is None:
         return "`judge.digest` may not be null"
-    return _common_problem(predicate.created, [predicate.config.digest, predicate.benchmark.digest])
+    return common_problem(predicate.created, [predicate.config.digest, predicate.benchmark.digest])
 
 
 def _void_problem(statement: VoidStatement) -> str | None:
@@ -187,10 +197,11 @@ def _void_problem(statement: VoidStatement) -> str | None:
         return f"there is no pass {predicate.pass_.k} of {predicate.pass_.of}"
     if not predicate.reason.strip() or len(predicate.reason) > MAX_REASON:
         return f"a voiding gives a reason of 1 to {MAX_REASON} characters"
-    return _common_problem(predicate.created, [given for given in (predicate.intent, predicate.run) if given])
+    return common_problem(predicate.created, [given for given in (predicate.intent, predicate.run) if given])
 
 
-def _common_problem(created: int, digests: list[Digest]) -> str | None:
+def common_problem(created: int, digests: list[Digest]) -> str | None:
+    """Return what is wrong with digests or time of a statement, or None."""
     if not all(_SHA256.fullmatch(digest.sha256) for digest in digests):
         return "a SHA-256 is written as 64 lower-case hex digits"
     return None if created >= 0 else "`created` is no time in Unix seconds"
@@ -202,7 +213,8 @@ def _void_subject(predicate: VoidPredicate) -> Subject | None:
     return None if predicate.intent is None else Subject(name=INTENT, digest=predicate.intent)
 
 
-def _refuse_problem(problem: str | None) -> None:
+def refuse_problem(problem: str | None) -> None:
+    """Raise ENVELOPE_MALFORMED where there is a problem."""
     if problem is not None:
         _refuse("ENVELOPE_MALFORMED", problem)
 

@@ -11,7 +11,7 @@ from ragassay.manifest.files import BENCHMARK, CONFIG, MANIFEST, OUTPUTS, TELEME
 from ragassay.manifest.refs import config_refs
 from ragassay.manifest.rows import output_row, telemetry_row
 from ragassay.manifest.sign import Signer
-from ragassay.manifest.skeleton import VerdictsDigest, line_leaf, lines_root
+from ragassay.manifest.skeleton import VerdictsDigest, figure_leaves, figures_root, line_leaf, lines_root
 from ragassay.manifest.statement import (
     PAYLOAD_TYPE,
     RUN_TYPE,
@@ -120,6 +120,7 @@ def _predicate(
         signer=signer,
         verdicts=verdicts_of(rows),
         lines=lines_of(files[OUTPUTS]),
+        figures=figures_of(telemetry, files[TELEMETRY]),
     )
 
 
@@ -133,7 +134,14 @@ def verdicts_of(rows: Sequence[OutputRow]) -> Digest:
 
 def lines_of(outputs: bytes) -> Digest:
     """Return the root of the tree over the lines of `outputs.jsonl`."""
-    return Digest(sha256=lines_root([line_leaf(line) for line in outputs.splitlines()]))
+    return Digest(sha256=lines_root([line_leaf(line) for line in outputs.split(b"\n")[:-1]]))
+
+
+def figures_of(rows: Sequence[TelemetryRow], telemetry: bytes) -> Digest:
+    """Return the root of the tree over the rows of `telemetry.jsonl`, whose bytes are `telemetry`."""
+    lines = telemetry.split(b"\n")[:-1]
+    leaves = [leaf for row, line in zip(rows, lines, strict=True) for leaf in figure_leaves(to_json(row), line)]
+    return Digest(sha256=figures_root(leaves))
 
 
 def benchmark_ref(benchmark: Benchmark, digest: str) -> BenchmarkRef:

@@ -22,11 +22,14 @@ from ragassay.manifest.files import (
     MAX_ROW_BYTES,
     MAX_ROWS,
     OUTPUTS,
+    PUBLIC_OUTPUTS,
+    PUBLIC_TELEMETRY,
     TELEMETRY,
+    is_redacted,
 )
 from ragassay.manifest.foreign import Unreadable, foreign_benchmark
 from ragassay.manifest.sense import benchmark_problem, measure_problem
-from ragassay.manifest.skeleton import VerdictsDigest, line_leaf
+from ragassay.manifest.skeleton import VerdictsDigest, figure_leaves, line_leaf
 from ragassay.manifest.statement import (
     PAYLOAD_TYPE,
     RUN_KIND,
@@ -96,6 +99,8 @@ def _check_form(statement: Statement, version: str) -> None:
     for name in ("verdicts", "lines"):
         if (getattr(predicate, name) is None) != (version == RUN_VERSIONS[0]):
             _fail("ENVELOPE_MALFORMED", f"`{name}` stands in every version but {RUN_VERSIONS[0]}; this is {version}")
+    if (predicate.figures is None) != (version == RUN_VERSIONS[0] or predicate.telemetry is None):
+        _fail("ENVELOPE_MALFORMED", f"`figures` stands where `telemetry` does, but in {RUN_VERSIONS[0]}")
     if predicate.provenance.source_kind == "republished":
         if predicate.provenance.model_invoked:
             _fail("ENVELOPE_MALFORMED", "a republished run invokes no model: its `modelInvoked` is false")
@@ -123,8 +128,15 @@ class ReadConfig(msgspec.Struct, frozen=True):
     row_key: str
 
 
-def decode_outputs(data: bytes) -> Outputs:
-    """Read `outputs.jsonl`; raises ROW_MALFORMED naming the first bad line."""
+class Took(msgspec.Struct, frozen=True):
+    """The rows of `telemetry.jsonl`, and the two leaves of each, one after the other."""
+
+    rows: tuple[TelemetryRow, ...]
+    leaves: tuple[bytes, ...]
+
+
+def decode_outputs(data: bytes, name: str = OUTPUTS) -> Outputs:
+    """Read `outputs.jsonl` or its public form `name`; raises ROW_MALFORMED naming the first bad line."""
     content, verdicts, leaves = ContentDigest(), VerdictsDigest(), list[bytes]()
 
     def seen(members: dict[str, Any], line: bytes) -> None:
@@ -132,16 +144,21 @@ def decode_outputs(data: bytes) -> Outputs:
         verdicts.add(members)
         leaves.append(line_leaf(line))
 
-    rows = _rows(data, OUTPUTS, OutputRow, seen)
+    rows = read_rows(data, name, OutputRow, seen)
     return Outputs(rows, content.hexdigest(), verdicts.hexdigest(), tuple(leaves))
 
 
-def decode_telemetry(data: bytes) -> tuple[TelemetryRow, ...]:
-    """Read `telemetry.jsonl`; raises ROW_MALFORMED naming the first bad line."""
-    return _rows(data, TELEMETRY, TelemetryRow, lambda _, __: None)
+def decode_telemetry(data: bytes, name: str = TELEMETRY) -> Took:
+    """Read `telemetry.jsonl` or its public form `name`; raises ROW_MALFORMED naming the first bad line."""
+    leaves: list[bytes] = []
+    rows = read_rows(data, name, TelemetryRow, lambda members, line: leaves.extend(figure_leaves(members, line)))
+    return Took(rows, tuple(leaves))
 
 
-def _rows(data: bytes, name: str, kind: type[R], seen: Callable[[dict[str, Any], bytes], None]) -> tuple[R, ...]:
+def read_rows(
+    data: bytes, name: str, kind: type[R], seen: Callable[[dict[str, Any], bytes], None] = lambda _, __: None
+) -> tuple[R, ...]:
+    """Read the lines of a file as records, each shown to `seen` as members and bytes; raises ROW_MALFORMED."""
     check_size(name, data)
     rows: list[R] = []
     try:
@@ -219,17 +236,20 @@ def check_size(name: str, data: bytes) -> None:
 def decode_run(files: Mapping[str, bytes]) -> RunDocument:
     """Read all files of a run without checking any signature or digest; raises `VerifyError` on bad form.
 
-    A reader that trusts nothing calls `verify` first; this only gives the values their types.
+    A reader that trusts nothing calls `verify` first; this only gives the values their types. Where texts are withheld
+    the rows are those of `outputs.public.jsonl`, and those of `telemetry.public.jsonl` where that is there.
     """
     envelope = dsse.decode_envelope(_file(files, MANIFEST))
     predicate = decode_statement(envelope.payload_type, dsse.decode_base64(envelope.payload)).predicate
-    outputs = decode_outputs(_file(files, OUTPUTS)).rows
+    rows = PUBLIC_OUTPUTS if is_redacted(files) else OUTPUTS
+    took = PUBLIC_TELEMETRY if is_redacted(files) and PUBLIC_TELEMETRY in files else TELEMETRY
+    outputs = decode_outputs(_file(files, rows), rows).rows
     return RunDocument(
         predicate=predicate,
         config=decode_config(_file(files, CONFIG)).config if predicate.config else None,
         benchmark=_questions(files, predicate.benchmark, outputs),
         outputs=outputs,
-        telemetry=decode_telemetry(_file(files, TELEMETRY)) if predicate.telemetry else (),
+        telemetry=decode_telemetry(_file(files, took), took).rows if predicate.telemetry else (),
     )
 
 

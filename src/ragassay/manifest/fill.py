@@ -11,7 +11,7 @@ import msgspec
 
 from ragassay import __version__, canon
 from ragassay.errors import InputError
-from ragassay.manifest.build import lines_of, sign_statement, verdicts_of, window_of
+from ragassay.manifest.build import figures_of, lines_of, sign_statement, verdicts_of, window_of
 from ragassay.manifest.decode import decode_run
 from ragassay.manifest.encoding import content_digest, encode_rows
 from ragassay.manifest.files import MANIFEST, OUTPUTS, RUN_PROOF, TELEMETRY
@@ -174,4 +174,5 @@ def _predicate(
         signer=signer.ref(registry_version),
         verdicts=verdicts_of(rows),
         lines=lines_of(outputs),
+        figures=figures_of(telemetry, took),
     )

@@ -1,7 +1,7 @@
 """What a manifest binds beside the file of rows: each line by itself, and rows without withholdable texts. Pure.
 
 With both a stranger who is given rows from which texts were withheld still sees that every other row is, byte for byte,
-the signed one, and that in no row a verdict, an id or a score was touched.
+the signed one, and that in no row a verdict, an id, a score or a figure was touched.
 """
 
 from __future__ import annotations
@@ -56,6 +56,23 @@ def without_texts(members: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(failure := members.get("failure"), dict):
         kept["failure"] = _less(failure, "message")
     return kept
+
+
+def figure_leaves(members: Mapping[str, Any], line: bytes) -> tuple[bytes, bytes]:
+    """Return the two leaves of a row of telemetry: of the row without texts, and of its line as it stands.
+
+    Left out are the text of each of the judge's replies and why it was refused; whether there is one stays.
+    """
+    replies = members.get("judgeReplies")
+    if not replies:
+        return (leaf := leaf_hash(line)), leaf
+    kept = [{**reply, "text": reply["text"] is not None, "problem": reply["problem"] is not None} for reply in replies]
+    return leaf_hash(_ENCODER.encode({**members, "judgeReplies": kept})), leaf_hash(line)
+
+
+def figures_root(leaves: Sequence[bytes]) -> str:
+    """Return the root of the RFC 6962 tree over the leaves of all rows of telemetry, two for each, in hex."""
+    return root_of(leaves).hex()
 
 
 def _less(members: Mapping[str, Any], *names: str) -> dict[str, Any]:

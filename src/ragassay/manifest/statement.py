@@ -156,7 +156,7 @@ class RunPredicate(Record, frozen=True):
 
     A republished run may leave config, telemetry, corpus, stack, model and window None; a measured one may not, save
     the window of a run in which nothing was answered. `score` is None where nothing was scored. `verdicts` and `lines`
-    (see `manifest.skeleton`) are None in version v0.1 and nowhere else.
+    (see `manifest.skeleton`) are None in version v0.1 and nowhere else; `figures` also where there is no telemetry.
     """
 
     run_id: str
@@ -179,6 +179,7 @@ class RunPredicate(Record, frozen=True):
     signer: SignerRef
     verdicts: Digest | None = None
     lines: Digest | None = None
+    figures: Digest | None = None
 
 
 class IntentPredicate(Record, frozen=True):
@@ -244,33 +245,46 @@ class JudgementPredicate(Record, frozen=True):
     shown: str | None = None
 
 
-class RedactedLine(Record, frozen=True):
-    """A row from which something was withheld: the question's id, and the leaf (hex) of its line as it was signed."""
-
-    id: str
-    leaf: str
-
-
-class Withheld(Record, frozen=True):
-    """One text of a run that is not published, or not whole, and why.
+class WithheldText(Record, frozen=True):
+    """One text of a row that is not published, or not whole, and why.
 
     `field` is `answer`, `chunks/<rank>/text`, `claims/<id>/quote`, `claims/<id>/reason`, `failure/message`,
     `telemetry/judgeReplies/<index>/text` or `telemetry/judgeReplies/<index>/problem`. `salted_sha256` is the SHA-256
     over 16 bytes that the publisher keeps and the text in UTF-8: with them the text can be shown later to be this one.
     """
 
-    id: str
     field: str
     salted_sha256: str = msgspec.field(name="saltedSha256")
     reason: str
 
 
+class WithheldRow(Record, frozen=True):
+    """One line of `withheld.jsonl`: a question of whose row texts are withheld.
+
+    `line` and `telemetry_line` are the leaves (hex) of its lines as they were signed, in `outputs.jsonl` and in
+    `telemetry.jsonl`, each where a text of it is withheld, else None.
+    """
+
+    id: str
+    line: str | None
+    telemetry_line: str | None
+    texts: tuple[WithheldText, ...]
+
+
+class WithheldRef(Record, frozen=True):
+    """The digest of `withheld.jsonl`, of how many rows it tells, and of how many texts of them."""
+
+    digest: Digest
+    rows: int
+    texts: int
+
+
 class RedactionPredicate(Record, frozen=True):
-    """Which texts of a signed run are withheld from what is published of it.
+    """That texts of a signed run are withheld from what is published of it.
 
     `of` is the SHA-256 of the bytes of the run's envelope, `outputs` that of `outputs.public.jsonl`, `telemetry` that
-    of `telemetry.public.jsonl`, None where the run's own telemetry is published. `lines` has one entry for each row
-    that lost a text, in the rows' order. `created` is in Unix seconds, as the signer claims.
+    of `telemetry.public.jsonl`, None where the run's own telemetry is published. `created` is in Unix seconds, as the
+    signer claims. Which texts stands in a file of its own, since a log takes no entry of more than 65,535 bytes.
     """
 
     of: Digest
@@ -279,8 +293,7 @@ class RedactionPredicate(Record, frozen=True):
     pass_: PassRef = msgspec.field(name="pass")
     outputs: Digest
     telemetry: Digest | None
-    lines: tuple[RedactedLine, ...]
-    withheld: tuple[Withheld, ...]
+    withheld: WithheldRef
     created: int
     signer: SignerRef
 

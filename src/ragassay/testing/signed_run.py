@@ -12,7 +12,7 @@ import msgspec
 from ragassay import canon
 from ragassay.manifest import BENCHMARK, CONFIG, MANIFEST, OUTPUTS, TELEMETRY, Signer, build_run, sign_payload
 from ragassay.manifest.build import lines_of
-from ragassay.manifest.skeleton import VerdictsDigest
+from ragassay.manifest.skeleton import VerdictsDigest, figure_leaves, figures_root
 from ragassay.manifest.statement import PAYLOAD_TYPE, IntentRef
 from ragassay.records import (
     Answer,
@@ -244,6 +244,7 @@ def seal_run(run: OpenedRun, signer: Signer, *, claim: Callable[[OpenedRun], Non
     predicate["benchmark"]["digest"] = {"sha256": canon.sha256(files[BENCHMARK])}
     predicate["content"] = {"sha256": canon.sha256(b"".join(canon.canonical(row) + b"\n" for row in content))}
     bind_rows(predicate, run.outputs, files[OUTPUTS])
+    bind_figures(predicate, run.telemetry, files[TELEMETRY])
     predicate["signer"] = to_json(signer.ref())
     if claim is not None:
         claim(run)
@@ -265,6 +266,18 @@ def bind_rows(predicate: dict[str, Any], rows: Sequence[dict[str, Any]], outputs
     except (AttributeError, KeyError, TypeError):
         return
     predicate["verdicts"] = {"sha256": digest.hexdigest()}
+
+
+def bind_figures(predicate: dict[str, Any], rows: Sequence[dict[str, Any]], telemetry: bytes) -> None:
+    """Put right the tree over the rows of telemetry, as `bind_rows` does those over the other rows."""
+    if predicate.get("figures") is None:
+        return
+    lines = telemetry.split(b"\n")[:-1]
+    try:
+        leaves = [leaf for row, line in zip(rows, lines, strict=True) for leaf in figure_leaves(row, line)]
+    except (AttributeError, KeyError, TypeError):
+        return
+    predicate["figures"] = {"sha256": figures_root(leaves)}
 
 
 def resigned(

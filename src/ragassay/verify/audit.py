@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 from ragassay.errors import VerifyError, legible
 from ragassay.manifest.announce import SignedIntent, SignedVoid
+from ragassay.manifest.redaction import SignedRedaction
 from ragassay.manifest.statement import IntentPredicate, RunPredicate, SignerRef
 from ragassay.manifest.tiles import LogView
 from ragassay.records import Record, Score
@@ -65,6 +66,20 @@ class RunEntry(Record, frozen=True):
     reason: str | None = None
 
 
+class RedactedRun(Record, frozen=True):
+    """A redaction that the log holds: of which run, itself an entry, and how many texts of how many rows it withholds."""
+
+    index: int
+    run: int
+    run_id: str
+    row: str
+    k: int
+    of: int
+    kid: str
+    texts: int
+    rows: int
+
+
 class Problem(Record, frozen=True):
     """An entry that does not hold what it claims, by reason code."""
 
@@ -84,7 +99,8 @@ class Audit(Record, frozen=True):
     """The whole log, entry by entry.
 
     `unannounced` are runs without an announcement, `voided` those that no longer count, `problems` entries that are
-    not sound, `foreign` entries by other signers, `repeated` entries that say what an earlier one said already.
+    not sound, `foreign` entries by other signers, `repeated` entries that say what an earlier one said already;
+    `redactions` withhold texts from what is published of runs, whose scores stay what they are.
     """
 
     origin: str
@@ -95,6 +111,7 @@ class Audit(Record, frozen=True):
     problems: tuple[Problem, ...]
     foreign: tuple[Foreign, ...]
     repeated: tuple[int, ...]
+    redactions: tuple[RedactedRun, ...] = ()
 
     @property
     def missing(self) -> int:
@@ -126,11 +143,14 @@ class _Auditor:
         self.intents: dict[str, tuple[int, SignedIntent]] = {}
         self.runs: dict[int, LoggedRun] = {}
         self.voids: dict[int, SignedVoid] = {}
+        self.redactions: dict[int, SignedRedaction] = {}
         for index, statement in self._read(accept):
             if isinstance(statement, SignedIntent):
                 self.intents[statement.digest] = (index, statement)
             elif isinstance(statement, LoggedRun):
                 self.runs[index] = statement
+            elif isinstance(statement, SignedRedaction):
+                self.redactions[index] = statement
             else:
                 self.voids[index] = statement
 
@@ -159,6 +179,7 @@ class _Auditor:
         unannounced = [index for index, run in self.runs.items() if run.predicate.intent is None]
         covered = self._covered()
         run_voids, plan_voids = self._voidings()
+        redactions = tuple(self._redactions())
         rows = tuple(
             self._row(index, intent, covered.get(digest, []), run_voids, plan_voids)
             for digest, (index, intent) in self.intents.items()
@@ -172,6 +193,7 @@ class _Auditor:
             problems=tuple(sorted(self._problems, key=lambda problem: problem.index)),
             foreign=tuple(self._foreign),
             repeated=tuple(sorted(self._repeated)),
+            redactions=redactions,
         )
 
     def _covered(self) -> dict[str, list[int]]:
@@ -231,6 +253,32 @@ class _Auditor:
             elif plans.setdefault((named.intent.sha256, named.run_id), index) != index:
                 self._repeated.append(index)
         return runs, plans
+
+    def _redactions(self) -> Iterator[RedactedRun]:
+        """Yield what is withheld from runs of this log; a redaction of anything else is a problem."""
+        by_digest = {run.digest: index for index, run in self.runs.items()}
+        for index, redaction in self.redactions.items():
+            said = redaction.predicate
+            place = by_digest.get(said.of.sha256)
+            if place is None or not self._redacts(redaction, self.runs[place]):
+                self._problem(index, "REDACTION_MISMATCH", "it is of a run that the log does not hold as it says")
+                continue
+            yield RedactedRun(
+                index=index,
+                run=place,
+                run_id=said.run_id,
+                row=said.row.name,
+                k=said.pass_.k,
+                of=said.pass_.of,
+                kid=said.signer.kid,
+                texts=said.withheld.texts,
+                rows=said.withheld.rows,
+            )
+
+    def _redacts(self, redaction: SignedRedaction, run: LoggedRun) -> bool:
+        said, of = redaction.predicate, run.predicate
+        same = (said.run_id, said.row, said.pass_) == (of.run_id, of.row, of.pass_)
+        return same and of.lines is not None and self._counts_for(said.signer, of.signer)
 
     def _voids_run(self, void: SignedVoid, run: LoggedRun) -> bool:
         same = void.predicate.run_id == run.predicate.run_id and void.predicate.pass_ == run.predicate.pass_

@@ -48,13 +48,13 @@ CODES: dict[str, Reason] = {
     "REGISTRY_EXPIRED": _warn("The key registry is past its own expiry, so a newer one may say otherwise."),
     "SIGNER_UNPINNED": _warn("No key was pinned, so the signature shows that nothing changed, but not whose it is."),
     # the files
-    "OUTPUTS_DIGEST": _fail("outputs.jsonl is not the file that was signed."),
-    "TELEMETRY_DIGEST": _fail("telemetry.jsonl is not the file that was signed."),
+    "OUTPUTS_DIGEST": _fail("outputs.jsonl, or its public form, is not the file that was signed."),
+    "TELEMETRY_DIGEST": _fail("telemetry.jsonl, or its public form, is not the file that was signed."),
     "CONFIG_DIGEST": _fail("config.json is not the file that was signed, or is no configuration."),
     "BENCHMARK_DIGEST": _fail("benchmark.json is not the file that was signed, or is no question set."),
     "CONTENT_DIGEST": _fail("The digest over the rows without run and pass is not the signed one."),
     "VERDICTS_DIGEST": _fail("The rows without the texts that may be withheld are not the signed ones."),
-    "LINES_DIGEST": _fail("The tree over the lines of outputs.jsonl is not the signed one."),
+    "LINES_DIGEST": _fail("The tree over the rows of outputs.jsonl or of telemetry.jsonl is not the signed one."),
     "CONFIG_MISMATCH": _fail("Manifest or rows say something else than the configuration that is signed."),
     "BENCHMARK_MISMATCH": _fail("Manifest or configuration names another question set than the one that is signed."),
     # the rows
@@ -69,7 +69,10 @@ CODES: dict[str, Reason] = {
         "A retrieved text is not the one of its digest and span, stands twice, or is not at rank 1, 2, 3, …"
     ),
     "STATUS": _fail("A row's status does not follow from its retrieval, answer, verdict and failure."),
-    "TEXT_WITHHELD": Reason("warn", "warn", "A retrieved text is withheld, so its digest cannot be checked."),
+    "REDACTION_MISMATCH": _fail(
+        "What is withheld is not what the redaction says, or the redaction is not of this run."
+    ),
+    "TEXT_WITHHELD": Reason("warn", "warn", "A text is withheld, or words of it are, so it cannot be checked."),
     # the numbers
     "ITEM_SCORE": _fail("An item's score does not follow from its verdicts."),
     "SCORED_FAILURE": _fail("A failed item carries a score, or a scored item carries no verdict."),
@@ -99,7 +102,7 @@ CODES: dict[str, Reason] = {
     "LOG_FORK": _fail("The log is not the one that was witnessed: entries were changed, or cut off."),
     "RUN_VOIDED": _fail("The log says that this run no longer counts."),
     "UNTIMED": _warn("No witness says that the announcement was there before the first answer, or the run when."),
-    "UNWITNESSED": _warn("No log and witness that you trust are shown to hold the run."),
+    "UNWITNESSED": _warn("No log and witness that you trust are shown to hold the run, or what is said of it."),
     # re-execution
     "RERUN_DIFFERS": _fail("The run was executed again, and its content, counts or score came out different."),
 }

@@ -13,6 +13,7 @@ from ragassay.manifest.rows import verdict_of
 from ragassay.manifest.statement import RunPredicate
 from ragassay.records import MISSING, OutputChunk, OutputRow, Profile, Question, Verdict
 from ragassay.score import item_hundredths, status_of
+from ragassay.verify.redaction import NOTHING_HIDDEN, Hidden
 from ragassay.verify.report import Findings
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -34,6 +35,7 @@ def check_items(
     predicate: RunPredicate,
     profile: Profile | None,
     findings: Findings,
+    hidden: Hidden = NOTHING_HIDDEN,
 ) -> None:
     """Check every row; `questions` is by id and may lack some, `profile` is None where the metric names none known."""
     republished = predicate.provenance.source_kind == "republished"
@@ -41,7 +43,7 @@ def check_items(
     quoting = profile == "factual-consistency/2" and _affordable(rows, findings)
     for row in rows:
         where = f"{OUTPUTS}: {row.id}"
-        _check_chunks(row, findings, where)
+        _check_chunks(row, hidden, findings, where)
         if (question := questions.get(row.id)) is not None:
             _check_question(row, question, profile, findings, where)
         verdict = verdict_of(row)
@@ -51,7 +53,7 @@ def check_items(
             findings.add("STATUS", "there is an answer in a run that says no model was invoked", where)
         _check_score(row, verdict, profile, republished, findings, where)
         if quoting and row.answer is not None:
-            _check_quotes(row, row.answer, findings, where)
+            _check_quotes(row, row.answer, hidden, findings, where)
         judged = row.verdict is not None or row.status == "judge_failed"
         if (row.judge != judge if judged else row.judge is not None) and not (republished and row.judge is None):
             findings.add("JUDGE_MIXED", f"judged by {row.judge}, the run by {judge}", where)
@@ -62,12 +64,13 @@ def check_items(
         findings.made("item scores")
 
 
-def _check_chunks(row: OutputRow, findings: Findings, where: str) -> None:
+def _check_chunks(row: OutputRow, hidden: Hidden, findings: Findings, where: str) -> None:
     if [chunk.rank for chunk in row.chunks] != list(range(1, len(row.chunks) + 1)):
         findings.add("CHUNK_DIGEST", "the ranks of the retrieved chunks are not 1, 2, 3, …", where)
     for chunk in row.chunks:
         if chunk.text is None:
-            findings.add("TEXT_WITHHELD", f"the text of chunk {chunk.id!r} is withheld", where)
+            if not hidden.has(row.id, f"chunks/{chunk.rank}/text"):  # else it was told with its reason
+                findings.add("TEXT_WITHHELD", f"the text of chunk {chunk.id!r} is withheld", where)
         elif canon.sha256(chunk.text.encode("utf-8")) != chunk.sha256:
             findings.add("CHUNK_DIGEST", f"the text of chunk {chunk.id!r} is not the one of its digest", where)
         if not _DIGEST.fullmatch(chunk.sha256):
@@ -194,8 +197,12 @@ def _affordable(rows: Sequence[OutputRow], findings: Findings) -> bool:
     return work <= MAX_QUOTE_WORK
 
 
-def _check_quotes(row: OutputRow, answer: str, findings: Findings, where: str) -> None:
+def _check_quotes(row: OutputRow, answer: str, hidden: Hidden, findings: Findings, where: str) -> None:
+    if hidden.has(row.id, "answer"):
+        return
     stands = fold.quotes_of(answer)
     for claim in row.claims:
+        if hidden.has(row.id, f"claims/{claim.id}/quote"):
+            continue
         if claim.verdict in QUOTED and not stands(claim.quote):
             findings.add("QUOTE_NOT_IN_ANSWER", f"claim {claim.id} is {claim.verdict} by words the answer lacks", where)

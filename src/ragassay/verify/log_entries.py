@@ -1,4 +1,4 @@
-"""The entries of a log, read one by one as what they are: announcements, runs, voidings, or nothing known. Pure."""
+"""The entries of a log, each read as what it is: announcement, run, voiding, redaction, or nothing known. Pure."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from ragassay.errors import VerifyError
 from ragassay.manifest import dsse
 from ragassay.manifest.announce import SignedIntent, SignedVoid, decode_intent, decode_void
 from ragassay.manifest.decode import decode_statement
+from ragassay.manifest.redaction import SignedRedaction, decode_redaction
 from ragassay.manifest.sign import check_signature, decode_x, is_weak, thumbprint
-from ragassay.manifest.statement import INTENT_KIND, VOID_KIND, RunPredicate, SignerRef
+from ragassay.manifest.statement import INTENT_KIND, REDACTION_KIND, VOID_KIND, RunPredicate, SignerRef
 
-EntryKind: TypeAlias = Literal["intent", "run", "void"]
+EntryKind: TypeAlias = Literal["intent", "run", "void", "redaction"]
 
 
 class LoggedRun(msgspec.Struct, frozen=True):
@@ -38,7 +39,7 @@ class LoggedRun(msgspec.Struct, frozen=True):
         return check_signature(x, signature, dsse.pae(self.envelope.payload_type, self.payload))
 
 
-LoggedStatement: TypeAlias = SignedIntent | LoggedRun | SignedVoid
+LoggedStatement: TypeAlias = SignedIntent | LoggedRun | SignedVoid | SignedRedaction
 
 
 class _Type(msgspec.Struct, rename="camel"):
@@ -58,6 +59,8 @@ def read_entry(data: bytes) -> LoggedStatement:
         statement = decode_intent(data)
     elif kind == "void":
         statement = decode_void(data)
+    elif kind == "redaction":
+        statement = decode_redaction(data)
     else:
         statement = _read_run(data)
     _check_signature(statement, statement.predicate.signer)
@@ -71,9 +74,12 @@ def kind_of(data: bytes) -> EntryKind:
         given = msgspec.json.decode(payload, type=_Type).predicate_type
     except (ValueError, RecursionError):
         return "run"
-    if given.startswith(INTENT_KIND):
-        return "intent"
-    return "void" if given.startswith(VOID_KIND) else "run"
+    kinds: tuple[tuple[str, EntryKind], ...] = (
+        (INTENT_KIND, "intent"),
+        (VOID_KIND, "void"),
+        (REDACTION_KIND, "redaction"),
+    )
+    return next((kind for prefix, kind in kinds if given.startswith(prefix)), "run")
 
 
 def _read_run(data: bytes) -> LoggedRun:

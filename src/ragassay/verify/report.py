@@ -57,6 +57,21 @@ class Announced(Record, frozen=True):
     passes: Passes | None
 
 
+class KeptFor(Record, frozen=True):
+    """How many texts are withheld for one reason."""
+
+    reason: str
+    texts: int
+
+
+class Kept(Record, frozen=True):
+    """How many texts of how many rows are withheld or shown in part, and why."""
+
+    texts: int
+    rows: int
+    reasons: tuple[KeptFor, ...]
+
+
 class Report(Record, frozen=True):
     """All that is known of one run after checking it; what the manifest claims is None where it could not be read."""
 
@@ -81,6 +96,8 @@ class Report(Record, frozen=True):
     witnessed_at: int | None = None
     """When trusted witnesses saw the run, in Unix seconds."""
     announced: Announced | None = None
+    withheld: Kept | None = None
+    """What its publisher keeps back of the run, where a redaction says so."""
 
     def ok(self, strict: bool = False) -> bool:
         """Tell whether no finding fails; `strict` turns most warnings into failures."""
@@ -100,12 +117,23 @@ class Findings:
         self._seen: Counter[str] = Counter()
         self._made: list[str] = []
         self._not_made: list[NotMade] = []
+        self._shown_as: dict[str, str] = {}
+
+    def show_as(self, name: str, public: str) -> None:
+        """Name the file `public` in the place of `name` wherever a finding is in that one: a row, or the whole file."""
+        self._shown_as[name] = public
 
     def add(self, code: str, message: str | None = None, where: str | None = None) -> None:
         """Note one finding; without a message it says what the code means."""
         self._seen[code] += 1
         if self._seen[code] <= MAX_PER_CODE:
-            self._found.append(finding(code, message, where))
+            self._found.append(finding(code, message, self._place(where)))
+
+    def _place(self, where: str | None) -> str | None:
+        if where is None or not self._shown_as:
+            return where
+        name, colon, row = where.partition(": ")
+        return f"{self._shown_as.get(name, name)}{colon}{row}"
 
     def extend(self, found: Iterable[Finding]) -> None:
         """Note findings that were made elsewhere, each that is not noted yet."""

@@ -8,7 +8,16 @@ import msgspec
 
 from ragassay.errors import VerifyError
 from ragassay.manifest.announce import SignedIntent
-from ragassay.manifest.files import INTENT, INTENT_PROOF, MANIFEST, REGISTRY, RUN_PROOF
+from ragassay.manifest.files import (
+    INTENT,
+    INTENT_PROOF,
+    MANIFEST,
+    REDACTION,
+    REDACTION_PROOF,
+    REGISTRY,
+    RUN_PROOF,
+)
+from ragassay.manifest.redaction import SignedRedaction
 from ragassay.manifest.registry import KeyStatus, SignedRegistry, decode_registry
 from ragassay.manifest.statement import RunPredicate, SignerRef
 from ragassay.manifest.tiles import LogView
@@ -41,6 +50,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 NOTHING = Standing()
+_UNSEEN_REDACTION = "no log and witness that you trust are shown to hold the redaction"
 
 
 class _Held(msgspec.Struct, frozen=True):
@@ -63,8 +73,14 @@ def check_registry(files: Mapping[str, bytes], given: bytes | None, findings: Fi
     return read[1] if given is None else read[0]
 
 
-def check_standing(run: SignedRun, files: Mapping[str, bytes], reader: Reader, findings: Findings) -> Standing:
-    """Hold run and announcement against the policy, their proofs, and the whole log where it is given."""
+def check_standing(
+    run: SignedRun,
+    files: Mapping[str, bytes],
+    reader: Reader,
+    findings: Findings,
+    redaction: SignedRedaction | None = None,
+) -> Standing:
+    """Hold run, announcement and redaction against the policy, their proofs, and the whole log where it is given."""
     predicate = run.statement.predicate
     place = check_inclusion(files, RUN_PROOF, run.data, "the run", findings)
     held = _hold(predicate.signer, run.signed_by, (MANIFEST, RUN_PROOF), place, reader, findings)
@@ -72,9 +88,11 @@ def check_standing(run: SignedRun, files: Mapping[str, bytes], reader: Reader, f
     _check_time(predicate, held.judged.witnessed, reader.now, findings)
     intent = read_announcement(predicate, files, findings)
     announcing = _check_intent(intent, predicate, files, held, reader, findings) if intent else None
+    redacting = _check_redaction(redaction, predicate, files, reader, findings) if redaction else None
     passes = check_log(
         run,
-        (place, announcing.place if announcing else None),
+        redaction.data if redaction else None,
+        tuple(held.place for held in (held, announcing, redacting) if held is not None),
         policy=reader.policy,
         accept=_accepting(held, announcing, reader),
         log=reader.log,
@@ -121,7 +139,7 @@ def _hold(
         found += named.findings
         judged = msgspec.structs.replace(judged, signer=named.signer)
     if not reader.policy.logs:
-        found += (finding("UNWITNESSED", None, proof),)
+        found += (finding("UNWITNESSED", _UNSEEN_REDACTION if where == REDACTION else None, proof),)
     findings.extend(one for one in found if one.code != "SIGNER_UNPINNED" or where == MANIFEST)
     return _Held(place, evidence, msgspec.structs.replace(judged, findings=found))
 
@@ -172,6 +190,22 @@ def _check_intent(
     witnessed = held.judged.witnessed
     if witnessed is None or (window is not None and witnessed > window.start):
         findings.add("UNTIMED", "no witness saw the announcement before the first answer", INTENT_PROOF)
+    return held
+
+
+def _check_redaction(
+    redaction: SignedRedaction,
+    predicate: RunPredicate,
+    files: Mapping[str, bytes],
+    reader: Reader,
+    findings: Findings,
+) -> _Held:
+    """Hold the redaction against the policy as the run was; nobody else may say what is withheld from it."""
+    signer = redaction.predicate.signer
+    place = check_inclusion(files, REDACTION_PROOF, redaction.data, "the redaction", findings)
+    held = _hold(signer, redaction.signed_by, (REDACTION, REDACTION_PROOF), place, reader, findings)
+    if held.judged.signer != "pinned" and signer.kid != predicate.signer.kid:
+        findings.add("REDACTION_MISMATCH", "the redaction is signed by another key than the run", REDACTION)
     return held
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from ragassay.errors import VerifyError
 from ragassay.manifest.decode import question_file
 from ragassay.manifest.files import (
@@ -17,13 +19,17 @@ from ragassay.manifest.files import (
     MAX_MEMBERS,
     MAX_TOTAL_BYTES,
     OUTPUTS,
+    REDACTION,
+    REDACTION_PROOF,
     TELEMETRY,
+    is_redacted,
 )
 from ragassay.manifest.statement import RunPredicate, Statement
 from ragassay.manifest.tiles import LogView
 from ragassay.verify.announcement import check_plan
-from ragassay.verify.contents import check_contents, named_digest
+from ragassay.verify.contents import WHOLE, Form, check_contents, covers, public_form
 from ragassay.verify.policy import Policy
+from ragassay.verify.redaction import read_redaction
 from ragassay.verify.report import Findings, Report
 from ragassay.verify.signature import SignedRun, read_envelope
 from ragassay.verify.standing import NOTHING, Reader, Standing, check_registry, check_standing
@@ -58,17 +64,22 @@ def verify(
         run = read_envelope(files[MANIFEST], findings, MANIFEST)
     else:
         findings.add("FILE_MISSING", f"{MANIFEST} is missing", MANIFEST)
-    _check_names(files, run.statement if run else None, findings)
+    form = WHOLE
+    if run is not None and is_redacted(files):
+        form = public_form(read_redaction(run, files, now, findings), files)
+    _check_names(files, run.statement if run else None, form, findings)
     reader = Reader(policy=policy, now=now, log=log, registry=check_registry(files, registry, findings))
     if run is None:
         findings.not_made("everything that the manifest claims", "the manifest cannot be read")
         return _report(None, NOTHING, now, findings)
     _check_kind(run.statement.predicate, findings)
-    standing = check_standing(run, files, reader, findings)
-    rows = check_contents(run.statement, files, findings)
+    standing = check_standing(run, files, reader, findings, form.redaction.signed if form.redaction else None)
+    rows = check_contents(run.statement, files, findings, form)
     if standing.intent is not None:
         check_plan(run.statement.predicate, standing.intent.predicate, rows, findings)
-    return _report(run, standing, now, findings)
+    report = _report(run, standing, now, findings)
+    kept = form.redaction.kept if form.redaction is not None else None
+    return report if kept is None else msgspec.structs.replace(report, withheld=kept)
 
 
 def verify_run(
@@ -92,14 +103,19 @@ def verify_run(
     return verify({name: data for name, data in given.items() if data is not None}, policy=policy, now=now)
 
 
-def _check_names(files: Mapping[str, bytes], statement: Statement | None, findings: Findings) -> None:
+def _check_names(files: Mapping[str, bytes], statement: Statement | None, form: Form, findings: Findings) -> None:
     for name in sorted(files):
         if name not in MAX_BYTES and name not in BESIDE:
             findings.add("BUNDLE_NAME", f"{name[:200]!r} is no file of a run")
         elif statement is None or name == MANIFEST:
             continue
-        elif name in MAX_BYTES and named_digest(name, statement) is None:
-            findings.add("BUNDLE_NAME", f"the manifest does not cover {name}", name)
+        elif name in MAX_BYTES and not covers(name, statement, form):
+            beside = (
+                "the manifest does not cover" if form is WHOLE else "a run of which texts are withheld does not have"
+            )
+            findings.add("BUNDLE_NAME", f"{beside} {name}", name)
+        elif name in (REDACTION, REDACTION_PROOF) and form is WHOLE:
+            findings.add("BUNDLE_NAME", f"nothing is withheld from {OUTPUTS}, and there is {name}", name)
         elif name in (INTENT, INTENT_PROOF) and statement.predicate.intent is None:
             findings.add("BUNDLE_NAME", f"the manifest names no announcement, and there is {name}", name)
 

@@ -20,6 +20,7 @@ CHECK = "the log as a whole (entries rewritten or cut off, runs voided, passes m
 
 def check_log(
     run: SignedRun,
+    redaction: bytes | None,
     places: Sequence[Place | None],
     *,
     policy: Policy,
@@ -29,7 +30,8 @@ def check_log(
 ) -> Passes | None:
     """Hold the run against the log that was given; return how the announced passes ended, where it says so.
 
-    `places` are those of the run and of its announcement; `accept` tells which statements of the log are by the run's
+    `redaction` is the envelope of the run's redaction, where it has one; `places` are those of the run, of its
+    announcement and of its redaction; `accept` tells which statements of the log are by the run's
     publisher.
     """
     if log is None:
@@ -43,8 +45,10 @@ def check_log(
             _check_prefix(place, log, findings)
     if run.data not in log.entries:
         findings.add("UNWITNESSED", "the given log does not hold the run", LOG)
+    if redaction is not None and redaction not in log.entries:
+        findings.add("UNWITNESSED", "the given log does not hold the redaction", LOG)
     audited = _audited(log, accept)
-    _check_run(run, log, audited, findings)
+    _check_run(run, redaction, log, audited, findings)
     ref = run.statement.predicate.intent
     row = _announced(ref, log, audited, findings) if ref is not None else None
     return _check_passes(run, row, findings) if row is not None else None
@@ -76,10 +80,10 @@ def _check_prefix(place: Place, log: LogView, findings: Findings) -> None:
         findings.add("LOG_FORK", f"the first {seen.size} entries are not those of the proof's checkpoint", LOG)
 
 
-def _check_run(run: SignedRun, log: LogView, audited: Audit, findings: Findings) -> None:
-    """Note what the audit has against the entries that are this run."""
+def _check_run(run: SignedRun, redaction: bytes | None, log: LogView, audited: Audit, findings: Findings) -> None:
+    """Note what the audit has against the entries that are this run or its redaction."""
     for problem in audited.problems:
-        if log.entries[problem.index] == run.data:
+        if log.entries[problem.index] in (run.data, redaction):
             findings.add(problem.code, problem.message, LOG)
     for voided in audited.voided:
         if log.entries[voided.index] == run.data:
