@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import msgspec
@@ -14,11 +15,13 @@ from ragassay.manifest.announce import MAX_REASON, sign_void
 from ragassay.manifest.decode import decode_statement
 from ragassay.manifest.dsse import decode_base64, decode_envelope
 from ragassay.manifest.files import MANIFEST
-from ragassay.manifest.statement import Digest, PassRef, VoidPredicate
+from ragassay.manifest.statement import Digest, PassRef, RunPredicate, VoidPredicate
 from ragassay.run.journal import claimed
 from ragassay.run.plan import VOID, PassPlan, all_passes, give_up
 from ragassay.run.registration import Registrar
 from ragassay.run.workspace import Workspace, locked, write_bytes
+
+_RUN_ID = re.compile(r"[0-9a-f]{32}")
 
 
 class Voided(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,7 +36,8 @@ class Voided(msgspec.Struct, frozen=True, kw_only=True):
 def void_pass(workspace: Workspace, run_id: str, reason: str, signer: Signer, log_signer: Signer) -> Voided:
     """Log one voiding for the pass with this run id, and give an unfinished pass up.
 
-    A pass that was announced and whose folder is gone is voided too. Raises `InputError` for a run id that is not of
+    A pass that was announced and whose folder is gone is voided too, and a run that no announcement names: one that
+    fills a pass. Raises `InputError` for a run id that is not of
     this workspace, a pass that was never announced, one that is void already, one that another process is writing, and
     a reason that is empty, over 2,000 characters or no text.
     """
@@ -41,13 +45,15 @@ def void_pass(workspace: Workspace, run_id: str, reason: str, signer: Signer, lo
     registrar = Registrar(workspace, signer, log_signer)
     with locked(workspace.passes / ".lock"):
         plan = next((plan for plan in all_passes(workspace, given_up=True) if plan.run_id == run_id), None)
+        if plan is None and is_unplanned(workspace, run_id, registrar):
+            return _void_unplanned(workspace, run_id, reason, registrar)
         if plan is None:
             return _void_lost(workspace, run_id, reason, registrar)
         signed = (workspace.runs / run_id / MANIFEST).exists()
         if (workspace.pass_folder(plan.row, run_id) / VOID).exists():
             _complete(workspace, plan, registrar, signed=signed)
         elif signed:
-            _void_signed(workspace, plan, reason, registrar)
+            _void_signed(workspace, run_id, reason, registrar)
         else:
             _void_planned(workspace, plan, reason, registrar)
     return Voided(row=plan.row, k=plan.k, of=plan.of, signed=signed)
@@ -94,12 +100,35 @@ def _void_lost(workspace: Workspace, run_id: str, reason: str, registrar: Regist
     return Voided(row=row, k=runs.index(run_id) + 1, of=len(runs), signed=False)
 
 
-def _void_signed(workspace: Workspace, plan: PassPlan, reason: str, registrar: Registrar) -> None:
-    manifest = (workspace.runs / plan.run_id / MANIFEST).read_bytes()
-    envelope = decode_envelope(manifest)
-    run = decode_statement(envelope.payload_type, decode_base64(envelope.payload)).predicate
+def is_unplanned(workspace: Workspace, run_id: str, registrar: Registrar) -> bool:
+    """Tell whether a run of this workspace stands in its log and no announcement names it, as one that fills a pass."""
+    if not _RUN_ID.fullmatch(run_id) or registrar.logged_intent(run_id) is not None:
+        return False
+    manifest = workspace.runs / run_id / MANIFEST
+    return manifest.is_file() and registrar.log.find(manifest.read_bytes()) is not None
+
+
+def _void_unplanned(workspace: Workspace, run_id: str, reason: str, registrar: Registrar) -> Voided:
+    run = _signed(workspace, run_id)
+    path = workspace.pass_folder(run.row.name, run_id) / VOID
+    if not path.exists():
+        _void_signed(workspace, run_id, reason, registrar)
+    elif registrar.log.find(path.read_bytes()) is not None:
+        raise InputError(f"the run {run_id} is void already; `ragassay log audit` says why")
+    registrar.sync()
+    return Voided(row=run.row.name, k=run.pass_.k, of=run.pass_.of, signed=True)
+
+
+def _signed(workspace: Workspace, run_id: str) -> RunPredicate:
+    envelope = decode_envelope((workspace.runs / run_id / MANIFEST).read_bytes())
+    return decode_statement(envelope.payload_type, decode_base64(envelope.payload)).predicate
+
+
+def _void_signed(workspace: Workspace, run_id: str, reason: str, registrar: Registrar) -> None:
+    manifest = (workspace.runs / run_id / MANIFEST).read_bytes()
+    run = _signed(workspace, run_id)
     predicate = VoidPredicate(
-        run_id=plan.run_id,
+        run_id=run_id,
         pass_=PassRef(k=run.pass_.k, of=run.pass_.of),
         intent=run.intent.digest if run.intent else None,
         run=Digest(sha256=canon.sha256(manifest)),
@@ -107,5 +136,5 @@ def _void_signed(workspace: Workspace, plan: PassPlan, reason: str, registrar: R
         created=int(time.time()),
         signer=registrar.signer.ref(),
     )
-    write_bytes(workspace.pass_folder(plan.row, plan.run_id) / VOID, sign_void(predicate, registrar.signer))
+    write_bytes(workspace.pass_folder(run.row.name, run_id) / VOID, sign_void(predicate, registrar.signer))
     registrar.sync()
