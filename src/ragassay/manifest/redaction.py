@@ -1,29 +1,18 @@
 """What is published of a run whose publisher withholds some of its texts: files, and the signed statement. Pure.
 
-The signed run itself is never changed. A statement is read as strictly as an announcement is.
+The signed run itself is never changed.
 """
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
 from ragassay import canon
 from ragassay.manifest import dsse
-from ragassay.manifest.announce import (
-    MAX_REASON,
-    common_problem,
-    decode_as,
-    refuse_problem,
-    sign_checked,
-    signature_holds,
-)
-from ragassay.manifest.decode import decode_outputs, decode_statement, decode_telemetry, question_file, read_rows
+from ragassay.manifest.decode import decode_outputs, decode_statement, decode_telemetry, question_file
 from ragassay.manifest.encoding import encode_rows
 from ragassay.manifest.files import (
     BESIDE,
@@ -37,37 +26,51 @@ from ragassay.manifest.files import (
     WITHHELD,
     is_redacted,
 )
+from ragassay.manifest.redaction_statement import (
+    SignedRedaction,
+    decode_redaction,
+    decode_withheld,
+    sign_redaction,
+)
 from ragassay.manifest.sign import Signer
 from ragassay.manifest.skeleton import line_leaf
 from ragassay.manifest.statement import (
-    REDACTION_KIND,
-    REDACTION_TYPE,
-    STATEMENT_TYPE,
     Digest,
     RedactionPredicate,
-    RedactionStatement,
     RunPredicate,
-    Subject,
     WithheldRef,
     WithheldRow,
     WithheldText,
 )
+from ragassay.manifest.withheld_texts import (
+    CUT,
+    GONE,
+    Salts,
+    is_chunk,
+    looks_withheld,
+    reason_problem,
+    salted_digest,
+    salts_from,
+    texts_of,
+)
 
-GONE = "[withheld]"
-"""What stands in the place of a text that is withheld whole; the text of a chunk is null."""
-CUT = "[redacted]"
-"""What stands in the place of the words that were taken out of a text."""
-IN_TELEMETRY = "telemetry/"
-"""How the field of a text in telemetry begins."""
-SALT_BYTES = 16
+__all__ = [
+    "CUT",
+    "GONE",
+    "Salts",
+    "SignedRedaction",
+    "Withholding",
+    "build_redaction",
+    "decode_redaction",
+    "decode_withheld",
+    "salted_digest",
+    "salts_from",
+    "sign_redaction",
+]
+
 IS_MARK = "the text itself holds the words that mark a redaction"
 NEVER_THERE = "the signed run itself withholds it"
 """Reasons of entries for texts that would pass for withheld ones, in rows that have others."""
-
-_RUN_ID = re.compile(r"[0-9a-f]{32}")
-
-Salts: TypeAlias = Callable[[str, str], bytes]
-"""Gives the 16 bytes of salt for the text of a question's id and a field."""
 
 
 class Withholding(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,81 +85,6 @@ class Withholding(msgspec.Struct, frozen=True, kw_only=True):
     spans: tuple[tuple[int, int], ...] | None = None
 
 
-class SignedRedaction(msgspec.Struct, frozen=True):
-    """A redaction as it was read; `data` are the envelope's bytes, which are also the log's entry."""
-
-    predicate: RedactionPredicate
-    envelope: dsse.Envelope
-    payload: bytes
-    data: bytes
-
-    @property
-    def digest(self) -> str:
-        """The SHA-256 of the envelope's bytes."""
-        return canon.sha256(self.data)
-
-    def signed_by(self, x: bytes) -> bool:
-        """Tell whether the key with these 32 bytes made the signature."""
-        return signature_holds(self.envelope, self.payload, x)
-
-
-def salts_from(secret: bytes, run_id: str) -> Salts:
-    """Return salts that follow from a secret of the publisher's, so that this alone has to be kept."""
-
-    def salt(name: str, field: str) -> bytes:
-        return hmac.digest(secret, canon.canonical([run_id, name, field]), hashlib.sha256)[:SALT_BYTES]
-
-    return salt
-
-
-def salted_digest(salt: bytes, text: str) -> str:
-    """Return the SHA-256 by which a withheld text can be shown later."""
-    return canon.sha256(salt + text.encode("utf-8"))
-
-
-def texts_of(members: Mapping[str, Any]) -> dict[str, tuple[dict[str, Any], str]]:
-    """Return where each text of a row that may be withheld stands, by its field: the object and the member's name.
-
-    `members` are those of a row of outputs or of telemetry. What stands twice under one name has none.
-    """
-    found: dict[str, tuple[dict[str, Any], str]] = {}
-    twice = set()
-    for field, holder, name in _texts(members):
-        if field in found:
-            twice.add(field)
-        found[field] = (holder, name)
-    return {field: place for field, place in found.items() if field not in twice}
-
-
-def _texts(members: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any], str]]:
-    row = dict(members) if not isinstance(members, dict) else members
-    if row.get("answer") is not None:
-        yield "answer", row, "answer"
-    for chunk in row.get("chunks", ()):
-        yield f"chunks/{chunk['rank']}/text", chunk, "text"
-    for claim in row.get("claims", ()):
-        yield f"claims/{claim['id']}/quote", claim, "quote"
-        yield f"claims/{claim['id']}/reason", claim, "reason"
-    if row.get("failure") is not None:
-        yield "failure/message", row["failure"], "message"
-    for at, reply in enumerate(row.get("judgeReplies", ())):
-        for name in ("text", "problem"):
-            if reply[name] is not None:
-                yield f"{IN_TELEMETRY}judgeReplies/{at}/{name}", reply, name
-
-
-def is_chunk(field: str) -> bool:
-    """Tell whether a field is the text of a chunk, which is null where it is withheld."""
-    return field.startswith("chunks/")
-
-
-def looks_withheld(field: str, text: str | None) -> bool:
-    """Tell whether a text has the form of one that is withheld, or of which words were taken out."""
-    if is_chunk(field):
-        return text is None
-    return text is not None and (text == GONE or CUT in text)
-
-
 def build_redaction(
     run_files: Mapping[str, bytes],
     withhold: Sequence[Withholding],
@@ -169,8 +97,8 @@ def build_redaction(
     """Return the files of a run as they are published: rows without the texts of `withhold`, and who says so.
 
     `run_files` are those of a run that `verify` accepts, of version v0.2 or later; what stands beside them
-    (announcement, proofs, registry) is kept. A row that loses a text gets an entry also for each other text that would pass for a
-    withheld one. `created` is in Unix seconds. The same input, salts and key give the same bytes.
+    (announcement, proofs, registry) is kept. A row that loses a text gets an entry also for each other text that would
+    pass for a withheld one. `created` is in Unix seconds. The same input, salts and key give the same bytes.
 
     Raises `ValueError` that says all that is wrong with `withhold`, or why nothing of such a run can be withheld, and
     `VerifyError` for files that are no run.
@@ -289,13 +217,6 @@ def _problem(one: Withholding, text: str | None) -> str | None:
     return None
 
 
-def reason_problem(reason: str) -> str | None:
-    """Return why nothing may be withheld for a reason, or None."""
-    if not reason.strip() or len(reason) > MAX_REASON:
-        return f"withholding takes a reason of 1 to {MAX_REASON} characters"
-    return None
-
-
 def _public(one: Withholding, text: str | None) -> str | None:
     if is_chunk(one.field) or text is None:
         return None
@@ -331,43 +252,3 @@ def _predicate(
         created=created,
         signer=signer.ref(registry_version),
     )
-
-
-def sign_redaction(predicate: RedactionPredicate, signer: Signer) -> bytes:
-    """Return the signed envelope of a redaction; raises `ValueError` for one that no reader would accept."""
-    statement = RedactionStatement(
-        type_=STATEMENT_TYPE,
-        predicate_type=REDACTION_TYPE,
-        subject=(Subject(name=PUBLIC_OUTPUTS, digest=predicate.outputs),),
-        predicate=predicate,
-    )
-    return sign_checked(statement, _form_problem(statement), signer)
-
-
-def decode_redaction(data: bytes) -> SignedRedaction:
-    """Read a redaction, its signature unchecked.
-
-    Raises `VerifyError`: TYPE_UNKNOWN, VERSION_UNKNOWN, ENVELOPE_MALFORMED or ENVELOPE_NOT_CANONICAL.
-    """
-    envelope, payload, statement = decode_as(data, RedactionStatement, REDACTION_KIND, "a redaction")
-    refuse_problem(_form_problem(statement))
-    return SignedRedaction(statement.predicate, envelope, payload, data)
-
-
-def _form_problem(statement: RedactionStatement) -> str | None:
-    predicate, withheld = statement.predicate, statement.predicate.withheld
-    if statement.subject != (Subject(name=PUBLIC_OUTPUTS, digest=predicate.outputs),):
-        return f"the only subject must be {PUBLIC_OUTPUTS} with its digest"
-    if not _RUN_ID.fullmatch(predicate.run_id):
-        return "the run's id must be 32 lower-case hex digits"
-    if not 1 <= predicate.pass_.k <= predicate.pass_.of:
-        return f"there is no pass {predicate.pass_.k} of {predicate.pass_.of}"
-    if not 1 <= withheld.rows <= withheld.texts:
-        return "a redaction withholds at least one text, and of each row that it names"
-    digests = [predicate.of, predicate.outputs, withheld.digest, *filter(None, [predicate.telemetry])]
-    return common_problem(predicate.created, digests)
-
-
-def decode_withheld(data: bytes) -> tuple[WithheldRow, ...]:
-    """Read `withheld.jsonl`; raises ROW_MALFORMED naming the first bad line, and BUNDLE_TOO_LARGE."""
-    return read_rows(data, WITHHELD, WithheldRow)

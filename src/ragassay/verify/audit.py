@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from ragassay.errors import VerifyError, legible
 from ragassay.manifest.announce import SignedIntent, SignedVoid
-from ragassay.manifest.redaction import SignedRedaction
+from ragassay.manifest.redaction_statement import SignedRedaction
 from ragassay.manifest.statement import IntentPredicate, RunPredicate, SignerRef
 from ragassay.manifest.tiles import LogView
 from ragassay.records import Record, Score
@@ -67,7 +67,7 @@ class RunEntry(Record, frozen=True):
 
 
 class RedactedRun(Record, frozen=True):
-    """A redaction that the log holds: of which run, itself an entry, and how many texts of how many rows it withholds."""
+    """A redaction that the log holds: of which run, itself an entry, and how many texts of how many rows it keeps."""
 
     index: int
     run: int

@@ -69,9 +69,7 @@ CODES: dict[str, Reason] = {
         "A retrieved text is not the one of its digest and span, stands twice, or is not at rank 1, 2, 3, …"
     ),
     "STATUS": _fail("A row's status does not follow from its retrieval, answer, verdict and failure."),
-    "REDACTION_MISMATCH": _fail(
-        "What is withheld is not what the redaction says, or the redaction is not of this run."
-    ),
+    "REDACTION_MISMATCH": _fail("The redaction is of another run, or does not say what is withheld from this one."),
     "TEXT_WITHHELD": Reason("warn", "warn", "A text is withheld, or words of it are, so it cannot be checked."),
     # the numbers
     "ITEM_SCORE": _fail("An item's score does not follow from its verdicts."),

@@ -13,7 +13,7 @@ from ragassay.errors import VerifyError
 from ragassay.manifest import dsse
 from ragassay.manifest.announce import SignedIntent, SignedVoid, decode_intent, decode_void
 from ragassay.manifest.decode import decode_statement
-from ragassay.manifest.redaction import SignedRedaction, decode_redaction
+from ragassay.manifest.redaction_statement import SignedRedaction, decode_redaction
 from ragassay.manifest.sign import check_signature, decode_x, is_weak, thumbprint
 from ragassay.manifest.statement import INTENT_KIND, REDACTION_KIND, VOID_KIND, RunPredicate, SignerRef
 

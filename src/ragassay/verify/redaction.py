@@ -11,18 +11,9 @@ import msgspec
 from ragassay import canon
 from ragassay.errors import VerifyError
 from ragassay.manifest.files import PUBLIC_OUTPUTS, PUBLIC_TELEMETRY, REDACTION, TELEMETRY, WITHHELD
-from ragassay.manifest.redaction import (
-    CUT,
-    IN_TELEMETRY,
-    SignedRedaction,
-    decode_redaction,
-    decode_withheld,
-    is_chunk,
-    looks_withheld,
-    reason_problem,
-    texts_of,
-)
-from ragassay.manifest.statement import RedactionPredicate, RunPredicate, WithheldRow
+from ragassay.manifest.redaction_statement import SignedRedaction, decode_redaction, decode_withheld
+from ragassay.manifest.statement import RedactionPredicate, WithheldRow
+from ragassay.manifest.withheld_texts import CUT, IN_TELEMETRY, is_chunk, looks_withheld, reason_problem, texts_of
 from ragassay.records import OutputRow, TelemetryRow, to_json
 from ragassay.verify.policy import SLACK_S
 from ragassay.verify.report import Findings, Kept, KeptFor
@@ -175,7 +166,7 @@ def check_texts(
 ) -> None:
     """Check that exactly the listed texts are missing in the rows that lost any; note each of them.
 
-    Every other row is, by its leaf, the signed one. Where `telemetry` is None it cannot be read, which is told elsewhere.
+    Every other row is, by its leaf, the signed one. `telemetry` is None where it cannot be read, as is told elsewhere.
     """
     by_id, took_by_id = {row.id: row for row in rows}, {took.id: took for took in telemetry or ()}
     places = {row.id: at for at, row in enumerate(rows)}

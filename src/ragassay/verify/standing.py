@@ -17,7 +17,7 @@ from ragassay.manifest.files import (
     REGISTRY,
     RUN_PROOF,
 )
-from ragassay.manifest.redaction import SignedRedaction
+from ragassay.manifest.redaction_statement import SignedRedaction
 from ragassay.manifest.registry import KeyStatus, SignedRegistry, decode_registry
 from ragassay.manifest.statement import RunPredicate, SignerRef
 from ragassay.manifest.tiles import LogView

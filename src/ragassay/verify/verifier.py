@@ -110,10 +110,8 @@ def _check_names(files: Mapping[str, bytes], statement: Statement | None, form: 
         elif statement is None or name == MANIFEST:
             continue
         elif name in MAX_BYTES and not covers(name, statement, form):
-            beside = (
-                "the manifest does not cover" if form is WHOLE else "a run of which texts are withheld does not have"
-            )
-            findings.add("BUNDLE_NAME", f"{beside} {name}", name)
+            whose = "the manifest does" if form is WHOLE else "manifest and redaction do"
+            findings.add("BUNDLE_NAME", f"{whose} not cover {name}", name)
         elif name in (REDACTION, REDACTION_PROOF) and form is WHOLE:
             findings.add("BUNDLE_NAME", f"nothing is withheld from {OUTPUTS}, and there is {name}", name)
         elif name in (INTENT, INTENT_PROOF) and statement.predicate.intent is None:
