@@ -15,6 +15,7 @@ from ragassay.site.file import decode_board, encode_board
 from ragassay.site.record import Board, BoardPlan, PlannedRow
 from ragassay.site.text import render_text
 
+PUBLIC_SITE = "public-site"
 NO_EVIDENCE = "no question has evidence"
 NEEDED = frozenset({"jinja2", "markupsafe", "numpy", "scipy"})
 """What building a board needs and the base install lacks."""
@@ -23,7 +24,8 @@ NEEDED = frozenset({"jinja2", "markupsafe", "numpy", "scipy"})
 @click.command("board")
 @click.argument("path", metavar="[BOARD]", default=".", type=click.Path(path_type=Path))
 @click.option("--workspace", type=click.Path(path_type=Path), help="Default: .ragassay beside the board file.")
-@click.option("--site", type=click.Path(path_type=Path), help="Default: site beside the board file.")
+@click.option("--public", is_flag=True, help="The board of what was published, and of nothing else.")
+@click.option("--site", type=click.Path(path_type=Path), help="Default: site, or public-site, beside the board file.")
 @click.option("--no-site", is_flag=True, help="Write board.json and no pages.")
 @click.option("--all", "whole", is_flag=True, help="Print the tables that stand apart in full.")
 @click.option("--json", "as_json", is_flag=True, help="Print the board as JSON.")
@@ -32,6 +34,7 @@ def command(
     ctx: click.Context,
     path: Path,
     workspace: Path | None,
+    public: bool,
     site: Path | None,
     no_site: bool,
     whole: bool,
@@ -39,13 +42,19 @@ def command(
 ) -> None:
     """Print the board of all verified runs, and write board.json and a static site.
 
-    BOARD is a board file, the folder that holds one, or a .ragassay folder; default: the current folder. Exit code 1
-    when a run of the workspace could not be verified.
+    With --public it is the board of the published runs, as strangers get it. BOARD is a board file, the folder that
+    holds one, or a .ragassay folder; default: the current folder. Exit code 1 when a run of the workspace could not be
+    verified.
     """
     places = find_places(path, workspace)
     try:
-        board = build_and_write(places, None if no_site else site or places.folder / "site")
+        if public:
+            board = build_public(places, None if no_site else site or places.folder / PUBLIC_SITE)
+        else:
+            board = build_and_write(places, None if no_site else site or places.folder / "site")
     except ImportError as error:
+        if public:
+            raise
         if (error.name or "").partition(".")[0] not in NEEDED:
             raise
         board = _written_before(places, error.name or "")
@@ -147,6 +156,14 @@ def build_and_write(places: Places, site: Path | None, left_out: Mapping[str, st
         board = write_preview(places.workspace, site, plan)
     write_board_file(board, places.board_json)
     return board
+
+
+def build_public(places: Places, site: Path | None) -> Board:
+    """Build the board of what a workspace has published and, unless None, write its site; the local board stays."""
+    from ragassay.site import write_public
+
+    plan = plan_of(places.board_file, places.workspace) if places.board_file else None
+    return write_public(places.workspace, site, plan)
 
 
 def _written_before(places: Places, missing: str) -> Board:

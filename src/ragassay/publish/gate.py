@@ -21,6 +21,7 @@ from ragassay.site.window import filled_by
 
 ANNOUNCED = frozenset({"NO_INTENT", "INTENT_AFTER_RUN", "INTENT_MISMATCH", "PASS_OUT_OF_PLAN", "PASS_MISSING"})
 """What a strict verifier says of a run whose announcement is missing, late, of something else, or not kept."""
+UNREAD = "NOT_SIGNED_OFF"
 UNSEEN = frozenset({"UNWITNESSED", "UNTIMED"})
 _AT_ROW = f" ({OUTPUTS}: "
 
@@ -173,12 +174,12 @@ def _scanned(run: LoadedRun, looked: Looked) -> Iterator[Refusal]:
     errors = [one for one in open_ if one.kind == "error_text"]
     if errors:
         items = tuple(dict.fromkeys(place.item for one in errors for place in one.places if place.item is not None))
-        text = f"{plural(len(items), 'answer')} are the text of an error, which is no answer: run again, or --allow it"
+        text = f"the text of an error stands as answer to {plural(len(items), 'question')}: run again, or allow it"
         yield Refusal(code="ERROR_TEXT", text=text, items=items)
     if len(open_) > len(errors):
         rest = [one for one in open_ if one.kind != "error_text"]
         items = tuple(dict.fromkeys(place.item for one in rest for place in one.places if place.item is not None))
-        text = f"{plural(len(rest), 'finding')} of the scan are not decided"
+        text = f"findings of the scan that are not decided: {len(rest)}"
         yield Refusal(code="UNDECIDED", text=text, items=items)
     if looked.unlisted:
         text = f"the scan found {looked.unlisted} more than it lists; nothing is published before all can be decided"
@@ -194,7 +195,7 @@ def _read(run: LoadedRun, looked: Looked) -> Iterator[Refusal]:
         text = f"the sign-off of {names} does not hold any more: the run, or a decision that touches it, has changed"
     else:
         text = "nobody has read its outputs and signed off; `ragassay serve` opens the page for that"
-    yield Refusal(code="NOT_SIGNED_OFF", text=text)
+    yield Refusal(code=UNREAD, text=text)
 
 
 def _notes(run: LoadedRun) -> Iterator[str]:

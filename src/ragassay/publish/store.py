@@ -22,7 +22,6 @@ from ragassay.site.publications import JUDGEMENTS, PUBLIC, PUBLICATION, RUN, WIT
 
 LOCK = ".lock"
 SALTS = "salts"
-MAX_SALTS_BYTES = 64 << 20
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
 _TEMPORARY = re.compile(r"\.[0-9a-f]{32}\.[0-9a-f]{8}")
 
@@ -38,12 +37,12 @@ class Bundle(msgspec.Struct, frozen=True, kw_only=True):
 class Salts(Record, frozen=True):
     """`review/salts/<run-id>.json`: what the publisher keeps so that a withheld text can be shown to be that one later.
 
-    `salts` holds 16 bytes in hex by `<question id> <field>`; `created` (Unix seconds) is when the redaction was first
-    made, so that the same redaction made again has the same bytes.
+    The salt of every text follows from `secret` (32 bytes in hex; see `manifest.redaction.salts_from`). `created` (Unix
+    seconds) is when the redaction was first made: the same one, made again, has the same bytes.
     """
 
     created: int
-    salts: dict[str, str]
+    secret: str
 
 
 @contextlib.contextmanager
@@ -116,10 +115,11 @@ def read_salts(workspace: Path, run_id: str) -> Salts | None:
     if not path.exists():
         return None
     try:
-        data = path.read_bytes()
-        return msgspec.json.decode(data, type=Salts)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        salts = msgspec.json.decode(path.read_bytes(), type=Salts)
+        bytes.fromhex(salts.secret)
+    except (OSError, ValueError) as error:
         raise InputError(f"{path} does not hold the salts of a run ({error}); restore it from a copy") from error
+    return salts
 
 
 def write_salts(workspace: Path, run_id: str, salts: Salts) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ragassay.site.record import Board, BoardPlan, BoardRow, Pair, PlannedRow, Table
     from ragassay.site.runs import load_runs
     from ragassay.site.text import render_text
-    from ragassay.site.write import board_of, write_board_file, write_preview, write_site
+    from ragassay.site.write import board_of, write_board_file, write_preview, write_public, write_site
 
 __all__ = [
     "Board",
@@ -39,6 +39,7 @@ __all__ = [
     "site_files",
     "write_board_file",
     "write_preview",
+    "write_public",
     "write_site",
 ]
 
@@ -48,7 +49,7 @@ _HOMES = {
     "loaded": ("Check", "LoadedRun"),
     "pages": ("site_files",),
     "pairwords": ("pair_sentence",),
-    "write": ("board_of", "write_preview", "write_board_file", "write_site"),
+    "write": ("board_of", "write_preview", "write_public", "write_board_file", "write_site"),
     "record": ("Board", "BoardPlan", "BoardRow", "Pair", "PlannedRow", "Table"),
     "runs": ("load_runs",),
     "text": ("render_text",),

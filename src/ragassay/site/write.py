@@ -8,12 +8,15 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import msgspec
+
 from ragassay.errors import InputError
 from ragassay.site.board import build_board
 from ragassay.site.file import encode_board, is_board
 from ragassay.site.judgefiles import load_known
 from ragassay.site.loaded import LoadedRun
 from ragassay.site.pages import site_files
+from ragassay.site.publications import load_public
 from ragassay.site.record import Board, BoardPlan
 from ragassay.site.runs import load_log, load_runs
 
@@ -30,6 +33,37 @@ def write_preview(
     board = build_board(runs, plan=plan, now=when, known=load_known(workspace))
     write_site(board, runs, site_folder, load_log(workspace))
     return board
+
+
+def write_public(
+    workspace: Path, site_folder: Path | None, plan: BoardPlan | None = None, *, now: int | None = None
+) -> Board:
+    """Build the public board of a workspace from what it has published and nothing else, and return it.
+
+    Its site is written to `site_folder`, unless that is None. Raises `InputError` as `write_preview` does.
+    """
+    when = int(time.time()) if now is None else now
+    public = load_public(workspace, when)
+    board = build_board(
+        public.runs,
+        plan=None if plan is None else _without_private(plan),
+        now=when,
+        known=load_known(workspace),
+        scope="public",
+        withdrawn=tuple(public.withdrawn.values()),
+    )
+    if site_folder is not None:
+        write_site(board, public.runs, site_folder, load_log(workspace))
+    return board
+
+
+def _without_private(plan: BoardPlan) -> BoardPlan:
+    """Return what a board file asks for without what only the workspace knows: passes that were begun."""
+    rows = [
+        msgspec.structs.replace(row, held=None, left_out=row.left_out or "nothing of it is published")
+        for row in plan.rows
+    ]
+    return msgspec.structs.replace(plan, rows=tuple(rows))
 
 
 def board_of(workspace: Path, plan: BoardPlan | None = None, *, now: int | None = None) -> Board:

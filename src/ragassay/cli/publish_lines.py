@@ -1,0 +1,183 @@
+"""What `ragassay publish` and `unpublish` print, as lines and as JSON. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ragassay.publish.deciding import possible
+from ragassay.publish.fill import FilledRun
+from ragassay.publish.gate import Refusal, Verdict, undecided_of
+from ragassay.publish.release import Look
+from ragassay.publish.withdraw import TakenBack
+from ragassay.records import to_json
+from ragassay.records.publication import Finding
+from ragassay.site.numbers import listed, plural
+from ragassay.site.safe import one_line, shortened, visible
+
+MOST_ITEMS = 20
+MOST_FINDINGS = 50
+"""How many are printed; --json gives all of them."""
+MAX_TEXT = 120
+"""The most characters of a found text, or of what stands before and after it, that are printed."""
+
+
+def look_lines(look: Look) -> list[str]:
+    """Return what was looked at, the findings that are not decided, and every refusal of every run."""
+    rows = list(dict.fromkeys(verdict.row for verdict in look.verdicts))
+    lines = [f"{plural(len(look.verdicts), 'run')} of {plural(len(rows), 'row')}: {one_line(', '.join(rows))}"]
+    if look.already:
+        lines.append(f"{len(look.already)} of them public already")
+    return [*lines, *_scan(look), *_findings(look), *_notes(look.verdicts), *_refusals(look.verdicts)]
+
+
+def _scan(look: Look) -> Iterator[str]:
+    summary = look.scan.summary
+    yield f"scan: {plural(summary.texts, 'text')}, {plural(summary.findings, 'finding')}"
+    if summary.not_detected:
+        yield f"  not looked for: {', '.join(summary.not_detected)}"
+    for rule, count in look.scan.left_out.items():
+        yield f"  left out by the rule {rule}: {count}"
+
+
+def _findings(look: Look) -> Iterator[str]:
+    found = open_findings(look)
+    if not found:
+        return
+    yield f"{plural(len(found), 'finding')} to decide (--allow ID --reason TEXT, --redact ID, --withhold ID):"
+    for one in found[:MOST_FINDINGS]:
+        yield f"  {one.id}  {one.kind}  {plural(len(one.places), 'place')}, first {_place(one)}"
+        before, text, after = (_inline(part) for part in (one.before, one.text, one.after))
+        yield f"    {before}[[{text}]]{after}"
+        if possible(one) == ("allow",):
+            yield "    can only be allowed: nothing can be replaced where it stands"
+    if len(found) > MOST_FINDINGS:
+        yield f"  and {len(found) - MOST_FINDINGS} more (--json lists all)"
+
+
+def _inline(text: str) -> str:
+    """Return a text on one line, the blanks at its ends kept: it stands between others."""
+    line = visible(text[:MAX_TEXT]).replace("\n", " ").replace("\t", " ")
+    return line if len(text) <= MAX_TEXT else f"{line}…"
+
+
+def _place(one: Finding) -> str:
+    place = one.places[0]
+    where = f", question {place.item}" if place.item is not None else ""
+    return one_line(f"{place.file}{where}, {place.field or 'the whole file'}")
+
+
+def open_findings(look: Look) -> list[Finding]:
+    """Return the findings in the chosen runs that are not decided."""
+    return undecided_of(look.looked, [run.id for run in look.chosen])
+
+
+def _notes(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    said: dict[str, list[Verdict]] = {}
+    for verdict in verdicts:
+        for note in verdict.notes:
+            said.setdefault(note, []).append(verdict)
+    for note, members in said.items():
+        yield f"! {_called(members)}: {one_line(note)}"
+
+
+def _refusals(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Yield each refusal once, with every run that it is of and the questions that it is about."""
+    said: dict[Refusal, list[Verdict]] = {}
+    for verdict in verdicts:
+        for refusal in verdict.refusals:
+            said.setdefault(refusal, []).append(verdict)
+    if not verdicts:
+        yield "there is nothing to publish: no run of the board's rows is finished"
+    refused = sum(not verdict.passes for verdict in verdicts)
+    if refused:
+        yield f"refused: {refused} of {plural(len(verdicts), 'run')}; nothing is published unless all of them pass"
+    for refusal, members in said.items():
+        yield f"  {refusal.code}  {_called(members)}"
+        yield f"    {one_line(refusal.text)}"
+        if refusal.items:
+            more = len(refusal.items) - MOST_ITEMS
+            named = ", ".join(shortened(item, MAX_TEXT) for item in refusal.items[:MOST_ITEMS])
+            yield f"    questions: {named}{f', and {more} more (--json lists all)' if more > 0 else ''}"
+
+
+def _called(verdicts: Sequence[Verdict]) -> str:
+    """Return runs by their rows and passes: `bm25 pass 1 (1a2b3c4d), 2 (…)`."""
+    rows: dict[str, list[str]] = {}
+    for one in sorted(verdicts, key=lambda one: one.pass_k):
+        rows.setdefault(one.row, []).append(f"{one.pass_k or '?'} ({one.run[:8]})")
+    return "; ".join(f"{one_line(row)} pass {', '.join(passes)}" for row, passes in rows.items())
+
+
+def released_lines(done: Sequence[str], look: Look, site: Path | None) -> list[str]:
+    """Return what was published, where the public board is, and what to do with it."""
+    if done:
+        lines = [f"published {plural(len(done), 'run')}"]
+    else:
+        lines = [f"nothing new: {plural(len(look.already), 'run')} public already, and unchanged"]
+    for note in sorted({note for verdict in look.verdicts for note in verdict.notes}):
+        lines.append(f"! {one_line(note)}")
+    if site is not None:
+        lines.append(f"public board: {site / 'index.html'}")
+        lines.append(
+            f"upload the folder {site} as it is; everything in it is meant for everybody, nothing beside it is"
+        )
+    return lines
+
+
+def look_json(look: Look, done: Sequence[str], site: Path | None) -> dict[str, Any]:
+    """Return what the gate says, and what was published."""
+    return {
+        "ok": look.passes,
+        "published": list(done),
+        "already": list(look.already),
+        "site": None if site is None else str(site),
+        "runs": [_verdict_json(verdict) for verdict in look.verdicts],
+        "scan": to_json(look.scan.summary),
+        "leftOut": dict(look.scan.left_out),
+        "undecided": [{**to_json(one), "possible": list(possible(one))} for one in open_findings(look)],
+    }
+
+
+def _verdict_json(verdict: Verdict) -> dict[str, Any]:
+    refusals = [{"code": one.code, "text": one.text, "items": list(one.items)} for one in verdict.refusals]
+    return {
+        "run": verdict.run,
+        "row": verdict.row,
+        "pass": verdict.pass_k,
+        "of": verdict.of,
+        "refusals": refusals,
+        "notes": list(verdict.notes),
+    }
+
+
+def filled_lines(filled: FilledRun, *, dry: bool) -> list[str]:
+    """Return which items were filled, and from where."""
+    name = f"{one_line(filled.row)} pass {filled.pass_k}"
+    sources: dict[str, list[str]] = {}
+    for item, run in filled.taken.items():
+        sources.setdefault(run, []).append(shortened(item, MAX_TEXT))
+    done = "would be filled" if dry else "filled" if filled.new else "filled before"
+    lines = [f"{done}: {name} ({filled.of})"]
+    lines += [f"  {listed(items)} from run {run}" for run, items in sources.items()]
+    if dry:
+        return [*lines, f"as run {filled.run_id}; nothing was written"]
+    return [
+        *lines,
+        f"run {filled.run_id} is signed, logged and stands for the pass; the run that was filled stays as it is",
+        "strict verification refuses a filled run (FILLED); read it in the review page, then publish",
+    ]
+
+
+def taken_back_lines(done: TakenBack) -> list[str]:
+    """Return what was withdrawn, and which rows lose runs of their windows."""
+    name = f"{one_line(done.row)} pass {done.pass_k}"
+    what = "was void in the log already, and is withdrawn now" if done.earlier else "is withdrawn: the log voids it"
+    lines = [f"{name} ({done.withdrawal.run}) {what}", f"reason: {one_line(done.withdrawal.reason)}"]
+    for one in done.lost:
+        now = f"{one.after} of {one.before} counted runs left" if one.after else "no counted run left, and no number"
+        lines.append(f"! row {one_line(one.row)}: {now}")
+    if not done.lost:
+        lines.append("no row loses a run of its window")
+    return lines

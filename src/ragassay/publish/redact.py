@@ -1,0 +1,186 @@
+"""What strangers get of one run: its files as they are, or without the texts that it was decided to withhold."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
+
+from ragassay import canon
+from ragassay.errors import InputError, VerifyError
+from ragassay.manifest import Signer, generate_key
+from ragassay.manifest.announce import MAX_REASON
+from ragassay.manifest.files import (
+    OUTPUTS,
+    PUBLIC_OUTPUTS,
+    PUBLIC_TELEMETRY,
+    REDACTION,
+    REDACTION_PROOF,
+    TELEMETRY,
+)
+from ragassay.manifest.redaction import Withholding, build_redaction, salts_from
+from ragassay.manifest.registry import decode_registry
+from ragassay.publish.deciding import PlaceKey, Span, decided_by_place, of_run
+from ragassay.publish.store import Salts, read_salts, write_salts
+from ragassay.publish.texts import JUDGEMENTS
+from ragassay.records.publication import Decision, Finding, LeftOut
+from ragassay.run.registration import Registrar
+from ragassay.run.workspace import Workspace
+from ragassay.site.loaded import LoadedRun
+from ragassay.verify import Unpinned
+from ragassay.verify.judgement import verify_judgement
+
+SHOWN = (OUTPUTS, PUBLIC_OUTPUTS, TELEMETRY, PUBLIC_TELEMETRY)
+"""The files that hold the texts of a run, signed or public."""
+
+
+class Keys(msgspec.Struct, frozen=True, kw_only=True):
+    """The keys of the workspace; they are asked for only where something has to be signed."""
+
+    run: Callable[[], Signer]
+    log: Callable[[], Signer]
+    registry: bytes | None = None
+
+    def version(self) -> int | None:
+        """Return the version of the key registry."""
+        return None if self.registry is None else decode_registry(self.registry).registry.version
+
+
+class Public(msgspec.Struct, frozen=True, kw_only=True):
+    """The public files of one run and of its judgements, and what is left out.
+
+    `redaction` is the SHA-256 of the bytes of `redaction.dsse.json`, None where nothing is withheld.
+    """
+
+    files: Mapping[str, bytes]
+    judgements: Mapping[str, Mapping[str, bytes]]
+    redaction: str | None
+    left_out: tuple[LeftOut, ...]
+
+
+def public_files(
+    workspace: Workspace,
+    run: LoadedRun,
+    findings: Sequence[Finding],
+    decisions: Sequence[Decision],
+    keys: Keys,
+    *,
+    now: int,
+) -> Public:
+    """Return what is published of a run; where texts are withheld that is signed, and logged with its proof.
+
+    The salts are stored first: the same decisions, carried out again after a kill, give the same statement. Raises
+    `InputError` where nothing of such a run can be withheld, and where log or salts cannot be written.
+    """
+    withheld = withholdings(run.id, findings, decisions)
+    if not withheld:
+        files, redaction = dict(run.files), None
+    else:
+        files = _redacted(workspace, run, withheld, keys, now)
+        redaction = canon.sha256(files[REDACTION])
+    judgements, left_out = _judgements(run, files, findings, decisions)
+    return Public(files=files, judgements=judgements, redaction=redaction, left_out=left_out)
+
+
+def withholdings(run_id: str, findings: Sequence[Finding], decisions: Sequence[Decision]) -> list[Withholding]:
+    """Return what is withheld of one run: a text whole where one decision says so, else the words of each finding."""
+    own = of_run(findings, run_id)
+    kinds: dict[str, str] = {one.id: one.kind for one in own}
+    return [
+        Withholding(
+            id=key.item or "",
+            field=key.field,
+            reason=_reason(spans, kinds),
+            spans=None
+            if any(one.action == "withhold" for one in spans)
+            else tuple((one.start, one.end) for one in spans),
+        )
+        for key, spans in decided_by_place(own, decisions).items()
+        if not _is_judgement(key)
+    ]
+
+
+def _reason(spans: Sequence[Span], kinds: Mapping[str, str]) -> str:
+    """Return the reasons of all decisions on one text; where none was given, the kind of what was found."""
+    said = dict.fromkeys(one.reason or kinds[one.finding].replace("_", " ") for one in spans)
+    return "; ".join(said)[:MAX_REASON]
+
+
+def _is_judgement(key: PlaceKey) -> bool:
+    return key.file.startswith(JUDGEMENTS)
+
+
+def _redacted(
+    workspace: Workspace, run: LoadedRun, withheld: Sequence[Withholding], keys: Keys, now: int
+) -> dict[str, bytes]:
+    kept = read_salts(workspace.root, run.id)
+    if kept is None:
+        kept = Salts(created=now, secret=secrets.token_hex(32))
+        write_salts(workspace.root, run.id, kept)
+    signer, log_signer = keys.run(), keys.log()
+    files = _built(run, withheld, bytes.fromhex(kept.secret), signer, kept.created, keys.version())
+    registrar = Registrar(workspace, signer, log_signer, keys.registry)
+    (index,) = registrar.log.append([files[REDACTION]], log_signer)
+    return {**files, REDACTION_PROOF: registrar.log.prove(index)}
+
+
+def _built(
+    run: LoadedRun, withheld: Sequence[Withholding], secret: bytes, signer: Signer, created: int, version: int | None
+) -> dict[str, bytes]:
+    try:
+        return build_redaction(
+            run.files,
+            withheld,
+            salts=salts_from(secret, run.id),
+            signer=signer,
+            created=created,
+            registry_version=version,
+        )
+    except (ValueError, VerifyError) as error:
+        raise InputError(f"run {run.id}: its texts cannot be withheld: {error}") from error
+
+
+def would_be_public(run: LoadedRun, findings: Sequence[Finding], decisions: Sequence[Decision]) -> Mapping[str, bytes]:
+    """Return the files with the texts of a run as they would be published, signed by nobody who counts.
+
+    Raises `InputError` where nothing of such a run can be withheld.
+    """
+    withheld = withholdings(run.id, findings, decisions)
+    files = _built(run, withheld, b"", generate_key(), 0, None) if withheld else run.files
+    return {name: files[name] for name in SHOWN if name in files}
+
+
+def same_public(
+    run: LoadedRun, published: LoadedRun, findings: Sequence[Finding], decisions: Sequence[Decision]
+) -> bool:
+    """Tell whether what is public of a run is what would be published of it now, text by text."""
+    shown = {name: published.files[name] for name in SHOWN if name in published.files}
+    return shown == would_be_public(run, findings, decisions)
+
+
+def _judgements(
+    run: LoadedRun, files: Mapping[str, bytes], findings: Sequence[Finding], decisions: Sequence[Decision]
+) -> tuple[dict[str, Mapping[str, bytes]], tuple[LeftOut, ...]]:
+    """Return the judgements that are published with a run, and why each of the others is not."""
+    touched = {
+        key.file.removeprefix(JUDGEMENTS).partition("/")[0]
+        for key in decided_by_place(of_run(findings, run.id), decisions)
+        if _is_judgement(key)
+    }
+    kept: dict[str, Mapping[str, bytes]] = {}
+    left_out: list[LeftOut] = []
+    for one in run.judgements:
+        if one.document is None:
+            why = f"it could not be verified: {one.refused}"
+        elif one.id in touched:
+            why = "it holds a text that is withheld"
+        else:
+            report = verify_judgement(one.files, run_files=files, policy=Unpinned(), now=int(time.time()))
+            if report.ok():
+                kept[one.id] = one.files
+                continue
+            why = f"it cannot be checked against what is published of the run: {', '.join(report.codes)}"
+        left_out.append(LeftOut(judgement=one.id, reason=why))
+    return kept, tuple(left_out)
