@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: install local-model demo test test-slow lint bench oracles bare docs lock clean
+.PHONY: install local-model demo screenshots test test-slow lint bench oracles bare docs lock clean
 
 install: $(STAMP)
 
@@ -26,6 +26,10 @@ LOCAL := $(VENV)/.llamacpp-installed
 demo: export RAGASSAY_PASSPHRASE ?= demo only: everybody knows this passphrase
 demo: install $(if $(filter smollm2,$(MODEL)),$(LOCAL))
 	$(BIN)/ragassay demo --model $(MODEL)
+
+# The README's pictures of the bundled board, by Debian's chromium.
+screenshots: demo
+	$(BIN)/python docs/screenshots.py site docs/images
 
 # The extra `llamacpp` and SmolLM2's weights, which the tests of local models need and otherwise skip.
 local-model: $(LOCAL)
