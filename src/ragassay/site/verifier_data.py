@@ -12,7 +12,7 @@ from ragassay.manifest.dsse import Envelope
 from ragassay.manifest.files import BESIDE, MAX_BYTES, MAX_COMMAS, MAX_MEMBERS, MAX_ROW_BYTES, MAX_ROWS, MAX_TOTAL_BYTES
 from ragassay.manifest.registry import Registry
 from ragassay.manifest.sign import WEAK_KEYS
-from ragassay.manifest.statement import IntentStatement, Statement, VoidStatement
+from ragassay.manifest.statement import IntentStatement, RedactionStatement, Statement, VoidStatement, WithheldRow
 from ragassay.records import Benchmark, Config, OutputRow, Record, TelemetryRow
 from ragassay.site.safe import STEERING
 from ragassay.verify.codes import CODES
@@ -24,6 +24,8 @@ SHAPED: dict[str, type[Record]] = {
     "Statement": Statement,
     "IntentStatement": IntentStatement,
     "VoidStatement": VoidStatement,
+    "RedactionStatement": RedactionStatement,
+    "WithheldRow": WithheldRow,
     "OutputRow": OutputRow,
     "TelemetryRow": TelemetryRow,
     "Config": Config,

@@ -18,7 +18,7 @@ SCRIPTS = (
     *("errors", "sha256", "bytes", "strict", "shapes", "dsse", "keys", "characters", "fold", "decimal"),
     *("note", "tree", "tlog", "tiles", "registry", "announce"),
     *("report", "rows", "sense", "csv", "foreign", "decode", "score", "references", "delivery", "order", "items"),
-    *("signature", "inclusion", "announcement", "contents"),
+    *("signature", "inclusion", "announcement", "redaction", "contents"),
     *("policy", "policyfile", "audit", "wholelog", "standing", "verify"),
     *("zipform", "zip", "sources", "pins", "view", "page"),
 )

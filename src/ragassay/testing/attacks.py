@@ -35,6 +35,7 @@ from ragassay.testing.logged_run import (
     void_pass,
     void_run,
 )
+from ragassay.testing.redaction_attacks import REDACTION_ATTACKS
 from ragassay.testing.republished_run import republished_files, resealed
 from ragassay.testing.signed_run import STARTED, OpenedRun, open_run, public_signer, seal_run, signed_run
 from ragassay.testing.tampering import TAMPERINGS, Tampering, change_envelope, take_out
@@ -343,6 +344,7 @@ ATTACKS: dict[str, Case] = {
     **_LOGS,
     **_ROWS,
     **_REPUBLISHED,
+    **REDACTION_ATTACKS,
     **{f"lie: {name}": _logged(Story(change=change), code) for name, (change, code) in SIGNED_LIES.items()},
 }
 """Each attack by its name, with reason codes that must be among its findings."""

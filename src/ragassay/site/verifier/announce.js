@@ -1,5 +1,5 @@
-// The signed statements that go to the log around a run, its announcement and its voiding, read as strictly as a run:
-// ragassay/manifest/announce.py.
+// The signed statements that go to the log around a run, its announcement and its voiding, read as strictly as a run
+// (and, by the same rules, its redaction): ragassay/manifest/announce.py.
 (() => {
   "use strict";
 
@@ -83,6 +83,11 @@
     return commonProblem(predicate.created, [predicate.config.digest, predicate.benchmark.digest]);
   }
 
+  function reasonProblem(reason) {
+    const fits = ragassay.fold.strip(reason) !== "" && [...reason].length <= MAX_REASON;
+    return fits ? null : `a reason has 1 to ${MAX_REASON} characters`;
+  }
+
   function voidProblem({ subject, predicate }) {
     const { intent, run, pass, reason } = predicate;
     const isRun = run !== null && isSubject(subject, "run.dsse.json", run.sha256);
@@ -92,9 +97,8 @@
     }
     if (!RUN_ID.test(predicate.runId)) return "the run's id must be 32 lower-case hex digits";
     if (!(pass.k >= 1 && pass.k <= pass.of)) return `there is no pass ${pass.k} of ${pass.of}`;
-    if (ragassay.fold.strip(reason) === "" || [...reason].length > MAX_REASON) {
-      return `a voiding gives a reason of 1 to ${MAX_REASON} characters`;
-    }
+    const problem = reasonProblem(reason);
+    if (problem !== null) return problem;
     return commonProblem(predicate.created, [intent, run].filter((given) => given !== null));
   }
 
@@ -119,5 +123,5 @@
     return checked(signed, voidProblem(signed));
   }
 
-  ragassay.announce = { decodeIntent, decodeVoid };
+  ragassay.announce = { RUN_ID, decode, isSubject, commonProblem, reasonProblem, checked, decodeIntent, decodeVoid };
 })();

@@ -12,11 +12,17 @@
   const { same } = ragassay.references;
   const { SAME } = ragassay.announcement;
   const BASE = "https://ragassay.dev/attestation/";
+  const KINDS = [
+    ["run-intent", "intent"],
+    ["run-void", "void"],
+    ["benchmark-run-redaction", "redaction"],
+  ];
 
   /** Return the statement that an entry is, its signature held against its own key; throws `VerifyError`. */
   async function readEntry(data) {
     const kind = kindOf(data);
-    const statement = kind === "intent" ? decodeIntent(data) : kind === "void" ? decodeVoid(data) : readRun(data);
+    const read = { intent: decodeIntent, void: decodeVoid, redaction: ragassay.redaction.decodeRedaction, run: readRun };
+    const statement = read[kind](data);
     const { signer } = statement.predicate;
     const x = decodeX(signer.x);
     if (x === null) throw new VerifyError("the signer's x is no public key", "ENVELOPE_MALFORMED");
@@ -36,7 +42,7 @@
       return "run";
     }
     if (typeof type !== "string") return "run";
-    return type.startsWith(`${BASE}run-intent/`) ? "intent" : type.startsWith(`${BASE}run-void/`) ? "void" : "run";
+    return KINDS.filter(([prefix]) => type.startsWith(`${BASE}${prefix}/`)).map(([, kind]) => kind)[0] ?? "run";
   }
 
   function readRun(data) {
@@ -57,7 +63,8 @@
    * longer count, and the entries that do not hold what they claim. `accept` tells whose statements count.
    */
   async function audit(log, accept) {
-    const found = { origin: log.checkpoint.origin, intents: new Map(), runs: new Map(), voids: new Map(), problems: [] };
+    const [intents, runs, voids, redactions] = [new Map(), new Map(), new Map(), new Map()];
+    const found = { origin: log.checkpoint.origin, intents, runs, voids, redactions, problems: [] };
     const seen = new Set();
     for (const [index, data] of log.entries.entries()) {
       const leaf = hex(log.leafHashes[index]);
@@ -66,13 +73,14 @@
     }
     const covered = coveredRuns(found);
     const { runVoids, planVoids } = voidings(found);
+    checkRedactions(found);
     const rows = [...found.intents].map(([digest, { index, intent }]) => ({
       index,
       passes: passesOf(found, digest, intent, covered.get(digest) || [], runVoids, planVoids),
     }));
     const reasonOf = (voiding) => found.voids.get(voiding).predicate.reason;
     const voided = [...runVoids].map(([index, voiding]) => ({ index, reason: reasonOf(voiding) }));
-    return { rows, voided, problems: found.problems };
+    return { rows, voided, problems: found.problems.sort((one, other) => one.index - other.index) };
   }
 
   async function addEntry(found, index, data, accept) {
@@ -86,7 +94,7 @@
     }
     if (!(await accept(statement.predicate.signer, statement.signedBy))) return;
     if (statement.kind === "intent") found.intents.set(statement.digest, { index, intent: statement });
-    else (statement.kind === "run" ? found.runs : found.voids).set(index, statement);
+    else ({ run: found.runs, void: found.voids, redaction: found.redactions })[statement.kind].set(index, statement);
   }
 
   /** Return the runs of each announcement by its digest; one that it does not cover is a problem. */
@@ -157,6 +165,19 @@
       }
     }
     return { runVoids, planVoids };
+  }
+
+  /** Note each redaction of something else than a run of this log. */
+  function checkRedactions({ runs, redactions, problems }) {
+    const byDigest = new Map([...runs.values()].map((run) => [run.digest, run.predicate]));
+    for (const [index, { predicate: said }] of redactions) {
+      const of = byDigest.get(said.of.sha256);
+      const fits = of !== undefined && of.lines !== null && ["runId", "row", "pass"].every((m) => same(said[m], of[m]));
+      if (!fits) {
+        const message = "it is of a run that the log does not hold as it says";
+        problems.push({ index, code: "REDACTION_MISMATCH", message });
+      }
+    }
   }
 
   function voidsRun(said, run) {

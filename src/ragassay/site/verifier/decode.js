@@ -59,6 +59,9 @@
     if (!(k >= 1 && k <= of)) return `there is no pass ${k} of ${of}`;
     const wrong = ["verdicts", "lines"].find((name) => (predicate[name] === null) !== (version === VERSIONS[0]));
     if (wrong !== undefined) return `${wrong} stands in every version but ${VERSIONS[0]}; this is ${version}`;
+    if ((predicate.figures === null) !== (version === VERSIONS[0] || predicate.telemetry === null)) {
+      return `figures stands where telemetry does, but in ${VERSIONS[0]}`;
+    }
     if (predicate.provenance.sourceKind === "republished") {
       return predicate.provenance.modelInvoked ? "a republished run invokes no model: modelInvoked is false" : null;
     }

@@ -14,14 +14,14 @@
   const MAX_QUOTE_WORK = 2 ** 35;
 
   /** Check every row; `questions` is by id and may lack some, `profile` is null where the metric names none known. */
-  function checkItems(rows, questions, predicate, profile, findings) {
+  function checkItems(rows, questions, predicate, profile, findings, hidden) {
     const republished = predicate.provenance.sourceKind === "republished";
     const judge = predicate.judge.digest ? predicate.judge.digest.sha256 : null;
     const quoting = profile === "factual-consistency/2" && affordable(rows, findings);
     for (const row of rows) {
       const add = (code, message) => findings.add(code, message, `outputs.jsonl: ${row.id}`);
       const verdict = verdictOf(row);
-      checkChunks(row, add);
+      checkChunks(row, hidden, add);
       if (questions.has(row.id)) checkQuestion(row, questions.get(row.id), profile, add);
       const problem = republished ? republishedProblem(row) : statusProblem(row, verdict);
       if (problem !== null) add("STATUS", `the status is ${row.status}, but ${problem}`);
@@ -29,7 +29,7 @@
         add("STATUS", "there is an answer in a run that says no model was invoked");
       }
       checkScore(row, verdict, profile, republished, add);
-      if (quoting && row.answer !== null) checkQuotes(row, add);
+      if (quoting && row.answer !== null) checkQuotes(row, hidden, add);
       checkJudge(row, judge, republished, add);
     }
     findings.made("rows");
@@ -45,13 +45,14 @@
     }
   }
 
-  function checkChunks(row, add) {
+  function checkChunks(row, hidden, add) {
     if (row.chunks.some((chunk, at) => chunk.rank !== at + 1)) {
       add("CHUNK_DIGEST", "the ranks of the retrieved chunks are not 1, 2, 3, …");
     }
     for (const chunk of row.chunks) {
       if (chunk.text === null) {
-        add("TEXT_WITHHELD", `the text of chunk ${chunk.id} is withheld`);
+        const told = hidden.has(row.id, `chunks/${chunk.rank}/text`); // with its reason
+        if (!told) add("TEXT_WITHHELD", `the text of chunk ${chunk.id} is withheld`);
       } else if (sha256Hex(utf8(chunk.text)) !== chunk.sha256) {
         add("CHUNK_DIGEST", `the text of chunk ${chunk.id} is not the one of its digest`);
       }
@@ -173,9 +174,11 @@
     return false;
   }
 
-  function checkQuotes({ answer, claims }, add) {
+  function checkQuotes({ id: name, answer, claims }, hidden, add) {
+    if (hidden.has(name, "answer")) return;
     const stands = quotesOf(answer);
     for (const { id, verdict, quote } of claims) {
+      if (hidden.has(name, `claims/${id}/quote`)) continue;
       if (QUOTED.has(verdict) && !stands(quote)) {
         add("QUOTE_NOT_IN_ANSWER", `claim ${id} is ${verdict} by words that the answer lacks`);
       }

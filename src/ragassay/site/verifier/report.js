@@ -30,12 +30,27 @@
       this.seen = new Map();
       this.checks = [];
       this.left = [];
+      this.shownAs = new Map();
+    }
+
+    /** Name the file `shown` in the place of `name` wherever a finding is in that one: a row, or the whole file. */
+    showAs(name, shown) {
+      this.shownAs.set(name, shown);
     }
 
     add(code, message = null, where = null) {
       const times = (this.seen.get(code) || 0) + 1;
       this.seen.set(code, times);
-      if (times <= ragassay.data.limits.findingsPerCode) this.found.push(finding(code, message, where));
+      if (times <= ragassay.data.limits.findingsPerCode) {
+        this.found.push(finding(code, message, this.placeOf(where)));
+      }
+    }
+
+    placeOf(where) {
+      if (where === null || this.shownAs.size === 0) return where;
+      const colon = where.indexOf(": ");
+      const name = colon < 0 ? where : where.slice(0, colon);
+      return `${this.shownAs.get(name) ?? name}${where.slice(name.length)}`;
     }
 
     /** Note findings that were made elsewhere, each that is not noted yet. */

@@ -39,7 +39,8 @@
     return lines;
   }
 
-  function readRows(bytes, name, kind, seen) {
+  /** Return the lines of a file as records, each shown to `seen` as members and bytes; throws ROW_MALFORMED. */
+  function readRows(bytes, name, kind, seen = () => {}) {
     checkSize(name, bytes);
     const rows = [];
     try {
@@ -55,18 +56,27 @@
     return rows;
   }
 
+  /** Return the two leaves of a row of telemetry: of the row without texts of the judge's replies, and of its line. */
+  function figureLeaves(members, line) {
+    const leaf = ragassay.tree.leafHash(line);
+    const replies = members.judgeReplies;
+    if (replies === undefined || replies.length === 0) return [leaf, leaf];
+    const kept = replies.map((reply) => ({ ...reply, text: reply.text !== null, problem: reply.problem !== null }));
+    return [ragassay.tree.leafHash(utf8(canonicalText({ ...members, judgeReplies: kept }))), leaf];
+  }
+
   /**
-   * Read `outputs.jsonl` as {rows, content, verdicts, leaves}; throws ROW_MALFORMED naming the first bad line.
+   * Read `outputs.jsonl`, or its public form `name`, as {rows, content, verdicts, leaves}; throws ROW_MALFORMED naming the first bad line.
    *
    * `content` is the SHA-256 over the lines without their members `run` and `pass`, so that two runs of one content
    * have one digest whoever ran them and as whichever pass; `verdicts` leaves out the texts that may be withheld too;
    * `leaves` are the leaf hashes of the lines as they stand.
    */
-  function decodeOutputs(bytes) {
+  function decodeOutputs(bytes, name = "outputs.jsonl") {
     const content = new ragassay.Sha256();
     const verdicts = new ragassay.Sha256();
     const leaves = [];
-    const rows = readRows(bytes, "outputs.jsonl", "OutputRow", (members, line) => {
+    const rows = readRows(bytes, name, "OutputRow", (members, line) => {
       delete members.run;
       delete members.pass;
       content.update(utf8(`${canonicalText(members)}\n`));
@@ -89,9 +99,11 @@
     return kept;
   }
 
-  /** Read `telemetry.jsonl`; throws ROW_MALFORMED naming the first bad line. */
-  function decodeTelemetry(bytes) {
-    return readRows(bytes, "telemetry.jsonl", "TelemetryRow", () => {});
+  /** Read `telemetry.jsonl`, or its public form `name`, as {rows, leaves}, two leaves for each row; throws as above. */
+  function decodeTelemetry(bytes, name = "telemetry.jsonl") {
+    const leaves = [];
+    const rows = readRows(bytes, name, "TelemetryRow", (members, line) => leaves.push(...figureLeaves(members, line)));
+    return { rows, leaves };
   }
 
   /** Return the verdict that a row carries, its claims with it, or null. */
@@ -99,5 +111,5 @@
     return row.verdict === null ? null : { ...row.verdict, claims: row.claims };
   }
 
-  ragassay.rows = { checkSize, splitLines, decodeOutputs, decodeTelemetry, verdictOf };
+  ragassay.rows = { checkSize, splitLines, readRows, decodeOutputs, decodeTelemetry, verdictOf };
 })();

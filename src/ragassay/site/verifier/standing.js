@@ -12,6 +12,8 @@
   const RUN_PROOF = "run.tlog-proof";
   const INTENT = "intent.dsse.json";
   const INTENT_PROOF = "intent.tlog-proof";
+  const REDACTION = "redaction.dsse.json";
+  const REDACTION_PROOF = "redaction.tlog-proof";
   const REGISTRY = "ragassay-keys.json";
 
   /** Return the registry that was given, else the one beside the run; either must be one, whoever is trusted. */
@@ -29,8 +31,8 @@
     return given === null ? read[1] : read[0];
   }
 
-  /** Hold run and announcement against the policy, their proofs, and the whole log where it is given. */
-  async function checkStanding(run, files, { policy, now, registry, log, findings }) {
+  /** Hold run, announcement and redaction against the policy, their proofs, and the whole log where it is given. */
+  async function checkStanding(run, files, { policy, now, registry, log, findings }, redaction) {
     const { predicate } = run.statement;
     const place = await checkInclusion(files, RUN_PROOF, run.data, "the run", findings);
     const evidence = evidenceOf(MANIFEST, RUN_PROOF, predicate.signer, run, place, { now, registry, findings });
@@ -39,9 +41,12 @@
     checkTime(predicate, judged.witnessed, now, findings);
     const intent = await readAnnouncement(predicate, files, findings);
     const announcing = intent && (await checkIntent(intent, predicate, files, place, policy, evidence, findings));
-    const places = [place, announcing ? announcing.place : null];
+    const redacting =
+      redaction && (await checkRedaction(redaction.signed, predicate, files, policy, evidence, findings));
+    const places = [place, announcing ? announcing.place : null, redacting ? redacting.place : null];
+    const redacted = redaction ? redaction.signed.bytes : null;
     const accept = accepting(policy, [evidence, ...(announcing ? announcing.accepted : [])], log, judged);
-    const passes = await ragassay.wholeLog.checkLog(run, places, { policy, accept, log, findings });
+    const passes = await ragassay.wholeLog.checkLog(run, redacted, places, { policy, accept, log, findings });
     const announced = predicate.intent && {
       log: predicate.intent.log,
       index: predicate.intent.index,
@@ -81,7 +86,10 @@
     }
     const isRun = evidence.where === MANIFEST;
     findings.extend(judged.findings.filter((one) => one.code !== "SIGNER_UNPINNED" || isRun));
-    if (policy.logs.length === 0) findings.extend([finding("UNWITNESSED", null, evidence.proof)]);
+    if (policy.logs.length === 0) {
+      const unseen = "no log and witness that you trust are shown to hold the redaction";
+      findings.extend([finding("UNWITNESSED", evidence.where === REDACTION ? unseen : null, evidence.proof)]);
+    }
     return judged;
   }
 
@@ -129,6 +137,19 @@
     }
     const accepted = judged.signer === "pinned" && failures(judged, false) === 0 ? [evidence] : [];
     return { place, witnessed: judged.witnessed, accepted };
+  }
+
+  /** Hold the redaction against the policy as the run was; nobody else may say what is withheld from it. */
+  async function checkRedaction(redaction, predicate, files, policy, ofRun, findings) {
+    const { signer } = redaction.predicate;
+    const place = await checkInclusion(files, REDACTION_PROOF, redaction.bytes, "the redaction", findings);
+    const { now, registry } = ofRun;
+    const evidence = evidenceOf(REDACTION, REDACTION_PROOF, signer, redaction, place, { now, registry, findings });
+    const judged = await judge(policy, evidence, findings);
+    if (judged.signer !== "pinned" && signer.kid !== predicate.signer.kid) {
+      findings.add("REDACTION_MISMATCH", "the redaction is signed by another key than the run", REDACTION);
+    }
+    return { place };
   }
 
   /**

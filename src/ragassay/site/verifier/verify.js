@@ -4,7 +4,8 @@
 
   const { Findings, byCodePoint } = ragassay.report;
   const { readEnvelope } = ragassay.signature;
-  const { namedDigest, checkContents } = ragassay.contents;
+  const { covers, checkContents } = ragassay.contents;
+  const { WHOLE, isRedacted, readRedaction, publicForm, keptOf } = ragassay.redaction;
   const { checkRegistry, checkStanding } = ragassay.standing;
   const { checkPlan } = ragassay.announcement;
   const MANIFEST = "run.dsse.json";
@@ -24,6 +25,7 @@
     keyStatus: null,
     witnessedAt: null,
     announced: null,
+    withheld: null,
   };
 
   /**
@@ -55,7 +57,9 @@
     let run = null;
     if (files.has(MANIFEST)) run = readEnvelope(files.get(MANIFEST), findings, MANIFEST);
     else findings.add("FILE_MISSING", `${MANIFEST} is missing`, MANIFEST);
-    checkNames(files, run ? run.statement : null, findings);
+    let form = WHOLE;
+    if (run !== null && isRedacted(files)) form = publicForm(readRedaction(run, files, now, findings), files);
+    checkNames(files, run ? run.statement : null, form, findings);
     const keys = await checkRegistry(files, registry, findings);
     if (run === null) {
       findings.notMade("everything that the manifest claims", "the manifest cannot be read");
@@ -63,11 +67,12 @@
     }
     const { predicate } = run.statement;
     checkKind(predicate, findings);
-    const standing = await checkStanding(run, files, { policy, now, registry: keys, log, findings });
+    const standing = await checkStanding(run, files, { policy, now, registry: keys, log, findings }, form.redaction);
     await checkMeans(findings);
-    const rows = checkContents(run.statement, files, findings);
+    const rows = checkContents(run.statement, files, findings, form);
     if (standing.intent !== null) checkPlan(predicate, standing.intent.predicate, rows, findings);
-    return report(predicate, standing, now, findings);
+    const withheld = form.redaction && form.redaction.hidden ? keptOf(form.redaction.hidden) : null;
+    return { ...report(predicate, standing, now, findings), withheld };
   }
 
   /** A browser that cannot check a signature refuses every run, and says that it is the browser. */
@@ -76,7 +81,7 @@
     if (missing !== null) findings.add("SIGNATURE_INVALID", `no signature can be checked here: ${missing}`, MANIFEST);
   }
 
-  function checkNames(files, statement, findings) {
+  function checkNames(files, statement, form, findings) {
     const { files: caps, beside } = ragassay.data.limits;
     const has = (table, name) => Object.prototype.hasOwnProperty.call(table, name);
     for (const name of [...files.keys()].sort(byCodePoint)) {
@@ -84,8 +89,11 @@
         findings.add("BUNDLE_NAME", `${name.slice(0, 200)} is no file of a run`);
       } else if (statement === null || name === MANIFEST) {
         continue;
-      } else if (has(caps, name) && namedDigest(name, statement) === null) {
-        findings.add("BUNDLE_NAME", `the manifest does not cover ${name}`, name);
+      } else if (has(caps, name) && !covers(name, statement, form)) {
+        const whose = form === WHOLE ? "the manifest does" : "manifest and redaction do";
+        findings.add("BUNDLE_NAME", `${whose} not cover ${name}`, name);
+      } else if (name.startsWith("redaction.") && form === WHOLE) {
+        findings.add("BUNDLE_NAME", `nothing is withheld from outputs.jsonl, and there is ${name}`, name);
       } else if (name.startsWith("intent.") && statement.predicate.intent === null) {
         findings.add("BUNDLE_NAME", `the manifest names no announcement, and there is ${name}`, name);
       }

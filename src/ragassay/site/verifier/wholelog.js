@@ -12,9 +12,10 @@
   /**
    * Hold the run against the log that was given; promise how the announced passes ended, where it says so.
    *
-   * `places` are those of the run and of its announcement; `accept` tells which statements are by the run's publisher.
+   * `redaction` are the bytes of the run's redaction, or null; `places` are those of the run, of its announcement and of
+   * its redaction; `accept` tells which statements are by the run's publisher.
    */
-  async function checkLog(run, places, { policy, accept, log, findings }) {
+  async function checkLog(run, redaction, places, { policy, accept, log, findings }) {
     if (log === null) {
       findings.notMade(CHECK, "no log was given");
       return null;
@@ -27,8 +28,11 @@
     if (!log.entries.some((entry) => equal(entry, run.data))) {
       findings.add("UNWITNESSED", "the given log does not hold the run", LOG);
     }
+    if (redaction !== null && !log.entries.some((entry) => equal(entry, redaction))) {
+      findings.add("UNWITNESSED", "the given log does not hold the redaction", LOG);
+    }
     const audited = await audit(log, accept);
-    checkRun(run, log, audited, findings);
+    checkRun(run, redaction, log, audited, findings);
     const ref = run.statement.predicate.intent;
     const row = ref === null ? null : announcedRow(ref, log, audited, findings);
     return row === null ? null : checkPasses(run, row, findings);
@@ -52,10 +56,13 @@
     }
   }
 
-  /** Note what the audit has against the entries that are this run. */
-  function checkRun(run, log, { problems, voided }, findings) {
+  /** Note what the audit has against the entries that are this run or its redaction. */
+  function checkRun(run, redaction, log, { problems, voided }, findings) {
     const isRun = ({ index }) => equal(log.entries[index], run.data);
-    for (const { code, message } of problems.filter(isRun)) findings.add(code, message, LOG);
+    const isRedaction = ({ index }) => redaction !== null && equal(log.entries[index], redaction);
+    for (const problem of problems.filter((one) => isRun(one) || isRedaction(one))) {
+      findings.add(problem.code, problem.message, LOG);
+    }
     for (const { reason } of voided.filter(isRun)) findings.extend([noLongerCounts(reason)]);
   }
 
