@@ -136,7 +136,7 @@ def test_a_cell_leads_to_its_question(browser: Any, site: Path) -> None:
     page.goto((site / "index.html").as_uri())
     page.click(".heat tbody td a >> nth=0")
     assert "/questions/" in page.url
-    page.click("article a >> nth=0")
+    page.click("article p a >> nth=0")
     assert "/runs/" in page.url
     assert page.evaluate("document.querySelector(location.hash) !== null")
     page.close()

@@ -264,3 +264,9 @@ def judge_words(judge: JudgeLine) -> list[Said]:
 def asked_again(judging: Judging | None) -> bool:
     """Tell whether any answer was judged twice."""
     return judging is not None and any(line.state in ("measured", "undefined") for line in judging.noise)
+
+
+def nothing_of_judge(table: Table) -> list[str]:
+    """Return what a table says of its judge where nothing is known of it beside its verdicts."""
+    said = [words for words in table.warnings if words in (NO_NOISE, NOTHING)]
+    return said or ["nothing is known of the judge beside its verdicts"]

@@ -21,11 +21,13 @@ class Download(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TablePaths(msgspec.Struct, frozen=True, kw_only=True):
-    """The pages of one table: by question id, by pair of row keys; and what fragment names a row."""
+    """The pages of one table: by question id, by row key where a row has one, by pair of keys; a row's fragment."""
 
     questions: Mapping[str, str]
+    rows: Mapping[str, str]
     pairs: Mapping[tuple[str, str], str]
     anchors: Mapping[str, str]
+    compare_index: str
 
 
 def run_paths(documents: Sequence[RunDocument]) -> dict[str, str]:
@@ -47,6 +49,8 @@ def table_paths(table: Table) -> TablePaths:
             for pair in table.pairs
         },
         anchors={key: f"row-{rows[label]}" for key, label in labels.items()},
+        rows={key: f"{folder}rows/{rows[label]}.html" for key, label in labels.items() if key},
+        compare_index=f"compare/index.html#table-{table.id}",
     )
 
 

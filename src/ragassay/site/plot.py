@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import msgspec
 
-from ragassay.site.record import BoardRow, Cause, Pair, Table
+from ragassay.site.record import BoardRow, Cause, Table
 
 AXIS = 1000
 """Units of the shared axis from score 0 to score 1."""
@@ -31,15 +31,6 @@ class Axis(msgspec.Struct, frozen=True, kw_only=True):
     control: str | None
     oracle: str | None
     band: tuple[str, str] | None
-
-
-class Dot(msgspec.Struct, frozen=True, kw_only=True):
-    """One question's difference in a dot plot."""
-
-    question: str
-    x: str
-    y: str
-    difference: str
 
 
 class Share(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,27 +68,6 @@ def axis(rows: Sequence[BoardRow]) -> Axis:
     first = next((row for row in rows if row.standing == "ranked"), None)
     band = (place(first.interval.low), place(first.interval.high)) if first and first.interval else None
     return Axis(control=line("control"), oracle=line("oracle"), band=band)
-
-
-def dots(pair: Pair, width: int = 480, height: int = 240, margin: int = 12) -> list[Dot]:
-    """Return the questions of a pair from the largest difference against the first row to the largest for it."""
-    ordered = sorted(pair.differences.items(), key=lambda item: (Decimal(item[1]), item[0]))
-    step = Decimal(width - 2 * margin) / max(1, len(ordered))
-    return [
-        Dot(
-            question=question,
-            x=format((margin + step * (index + Decimal("0.5"))).quantize(Decimal("0.1")), "f"),
-            y=level(value, height, margin),
-            difference=value,
-        )
-        for index, (question, value) in enumerate(ordered)
-    ]
-
-
-def level(value: str, height: int = 240, margin: int = 12) -> str:
-    """Return the height of a difference from −1 (bottom) to 1 (top)."""
-    span = Decimal(height - 2 * margin)
-    return format((margin + span * (1 - Decimal(value)) / 2).quantize(Decimal("0.1")), "f")
 
 
 def cause_shares(table: Table, key: str) -> list[Share]:

@@ -18,10 +18,15 @@ from ragassay.site import judgewords, numbers
 from ragassay.site.cellwords import CAUSE_LETTERS, CAUSE_WORDS
 from ragassay.site.pairwords import order_words
 from ragassay.site.pictures import cost_latency, difference_plot, runs_over_time, score_picture
-from ragassay.site.plot import level, track
-from ragassay.site.record import PREVIEW, Amount, Cell
+from ragassay.site.plot import track
+from ragassay.site.record import PREVIEW, Amount
 from ragassay.site.safe import visible
+from ragassay.site.scopewords import attested_words, scope_words
 from ragassay.site.text import amount, latency
+from ragassay.site.words import missing_words
+
+LEVELS = ("0", "0.25", "0.5", "0.75", "1")
+"""The five levels on which ratings are compared."""
 
 
 @lru_cache(maxsize=1)
@@ -45,6 +50,7 @@ def environment() -> Environment:
         preview=PREVIEW,
         cause_letters=CAUSE_LETTERS,
         cause_words=CAUSE_WORDS,
+        levels_of_score=tuple(numbers.shown(level, 2) for level in LEVELS),
     )
     return found
 
@@ -66,16 +72,6 @@ def hundredths(score: int | None) -> str:
     return "no score" if score is None else numbers.shown(Decimal(score) / 100, 2)
 
 
-def heat_class(cell: Cell) -> str:
-    """Return the shade of a cell: h0 (nothing right) to h4 (all right), hx without a score."""
-    if cell.mean is None:
-        return "hx"
-    mean = Decimal(cell.mean)
-    if mean <= 0:
-        return "h0"
-    return "h4" if mean >= 1 else f"h{min(3, 1 + int(mean * 3))}"
-
-
 def count(value: int | None) -> str:
     """Write a count with thousands separators; a dash where it is unknown."""
     return numbers.UNKNOWN if value is None else f"{value:,}"
@@ -94,6 +90,7 @@ def capitalised(text: str) -> str:
 
 FILTERS: dict[str, Callable[..., object]] = {
     "amount": amount,
+    "attested_words": attested_words,
     "bracket": numbers.bracket,
     "capitalised": capitalised,
     "cost": cost,
@@ -103,21 +100,22 @@ FILTERS: dict[str, Callable[..., object]] = {
     "difference_plot": difference_plot,
     "figure_cells": lambda found: defaultdict(str, judgewords.figure_cells(found)),
     "exact": lambda score, places=3: numbers.exact(numbers.ratio(score) if score is not None else None, places),
-    "heat_class": heat_class,
     "hundredths": hundredths,
     "latency": latency,
     "judge_words": judgewords.judge_words,
     "lead_words": lambda row, table: judgewords.lead_words(table, row),
-    "level": level,
     "milliseconds": numbers.milliseconds,
+    "missing_words": missing_words,
     "money": numbers.money,
     "noise_words": judgewords.noise_words,
+    "nothing_of_judge": judgewords.nothing_of_judge,
     "order_words": order_words,
     "plural": numbers.plural,
     "pvalue": numbers.pvalue,
     "ranked_pairs": judgewords.ranked_pairs,
     "row_words": judgewords.row_words,
     "runs_over_time": runs_over_time,
+    "scope_words": scope_words,
     "score_picture": score_picture,
     "shown": numbers.shown,
     "signed": numbers.signed,

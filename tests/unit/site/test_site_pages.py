@@ -21,6 +21,7 @@ from ragassay.errors import InputError
 from ragassay.manifest.bundle import read_bundle
 from ragassay.site import build_board, decode_board, load_runs, site_files, write_preview, write_site
 from ragassay.site.record import PREVIEW
+from ragassay.site.script import script
 from ragassay.site.verifier_page import verifier
 from ragassay.verify import Unpinned, verify
 
@@ -78,14 +79,18 @@ def test_no_page_loads_anything(files: dict[str, bytes]) -> None:
         assert "@import" not in style
 
 
-def test_only_the_verifier_runs_and_only_where_there_is_something_to_verify(files: dict[str, bytes]) -> None:
-    """Run pages and verify.html hold the one script, which their policy names; every other page has none."""
+def test_no_script_runs_but_our_own(files: dict[str, bytes]) -> None:
+    """Run pages and verify.html hold the verifier, board and questions their filters; each page's policy names it."""
     for path, page in pages(files):
         scripts = page.xpath("//script[not(@type)]/text()")
         (policy,) = page.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")
         if path == "verify.html" or path.startswith("runs/"):
             assert scripts == [verifier().script]
             assert policy == verifier().policy
+        elif path == "index.html" or "questions/" in path:
+            own = script("board" if path == "index.html" else "question")
+            assert scripts == [str(own.text)]
+            assert f"script-src '{own.hash}';" in policy
         else:
             assert not page.xpath("//script")
             assert "script-src" not in policy
@@ -115,11 +120,12 @@ def test_every_page_says_that_it_is_a_preview(files: dict[str, bytes]) -> None:
 
 
 def test_there_is_a_page_for_each_run_question_and_pair(files: dict[str, bytes]) -> None:
-    """18 runs; 12 questions in each of two tables; 10 pairs of the five rows of the main one."""
+    """18 runs; 12 questions in each of two tables; 10 pairs of the five rows of the main one, and their index."""
     names = [path for path in files if path.endswith(".html")]
     assert sum(name.startswith("runs/") for name in names) == 18
     assert sum("questions/" in name for name in names) == 24
-    assert sum(name.startswith("compare/") for name in names) == 10
+    assert sum(name.startswith("compare/") for name in names) == 11
+    assert sum(name.startswith("rows/") for name in names) == 5
 
 
 def test_downloads_are_the_signed_bytes(files: dict[str, bytes]) -> None:

@@ -1,0 +1,90 @@
+"""One page per row: its runs over time, what it measures, what it is compared with, where it loses. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from ragassay.records import to_json
+from ragassay.site.changes import leaves
+from ragassay.site.page import Placed, Site
+from ragassay.site.pairwords import turned
+from ragassay.site.pictures import runs_over_time
+from ragassay.site.plot import CAUSES
+from ragassay.site.record import BoardRow, Cause, Pair, QuestionLine, Table
+
+
+class Lost(msgspec.Struct, frozen=True, kw_only=True):
+    """Questions that a row lost for one cause: id and mean."""
+
+    cause: Cause
+    questions: tuple[tuple[str, str | None], ...]
+
+
+def row_pages(site: Site, placed: Placed) -> Iterator[tuple[str, bytes]]:
+    """Yield the page of each row of a table, superseded and void ones too; one that was never run has none."""
+    paths = placed.paths
+    for row in placed.table.rows:
+        path = paths.rows.get(row.key)
+        if path is None:
+            continue
+        yield (
+            path,
+            site.page(
+                "row.html",
+                path,
+                row=row,
+                table=placed.table,
+                picture_of_runs=runs_over_time(row) if row.runs else None,
+                parameters=parameters(site, row),
+                pairs=[(pair, _path(paths.pairs, pair)) for pair in pairs_of(placed.table, row.key)],
+                names=placed.names,
+                lost=lost(placed.table.questions, row.key),
+                replaced=[
+                    other for other in placed.table.rows if other.name == row.name and other.standing == "superseded"
+                ],
+                standing=_standing(placed.table.rows, row),
+                row_paths=paths.rows,
+                question_paths=paths.questions,
+            ),
+        )
+
+
+def _path(paths: Mapping[tuple[str, str], str], pair: Pair) -> str:
+    return paths.get((pair.a, pair.b)) or paths[pair.b, pair.a]
+
+
+def _standing(rows: Sequence[BoardRow], row: BoardRow) -> BoardRow | None:
+    """Return the row that stands in the place of a superseded one."""
+    if row.standing != "superseded":
+        return None
+    return next((other for other in rows if other.name == row.name and other.standing != "superseded"), None)
+
+
+def parameters(site: Site, row: BoardRow) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return every recorded parameter of the run that a row shows, or else of its last: path and JSON text, by part."""
+    ids = [run.id for run in row.runs if run.shown] + [run.id for run in reversed(row.runs)]
+    documents = [site.documents[identity] for identity in ids if identity in site.documents]
+    config = next((document.config for document in documents if document.config is not None), None)
+    if config is None:
+        return []
+    return [
+        ("What can change a number", list(leaves(to_json(config.measure)))),
+        ("What surrounds it", list(leaves(to_json(config.circumstance)))),
+    ]
+
+
+def pairs_of(table: Table, key: str) -> list[Pair]:
+    """Return the comparisons of one row with every other, the row first, in the table's order."""
+    return [pair if pair.a == key else turned(pair) for pair in table.pairs if key in (pair.a, pair.b)]
+
+
+def lost(questions: Sequence[QuestionLine], key: str) -> list[Lost]:
+    """Return the questions that a row did not answer fully, by cause, in the order of causes."""
+    found: dict[Cause, list[tuple[str, str | None]]] = {}
+    for line in questions:
+        for cell in line.cells:
+            if cell.row == key and cell.cause != "correct":
+                found.setdefault(cell.cause, []).append((line.id, cell.mean))
+    return [Lost(cause=cause, questions=tuple(found[cause])) for cause in CAUSES if cause in found]
