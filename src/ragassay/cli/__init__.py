@@ -24,6 +24,7 @@ VERBS: dict[str, str] = {
     "calibrate": "Let people rate answers, and hold the judges against them.",
     "judge": "Let further judges judge the stored answers of signed runs again.",
     "compare": "Compare two rows: difference, intervals, p, and the questions that decide it.",
+    "serve": "Open the local app: read and sign off outputs, rate answers, see the board.",
     "publish": "Publish finished runs: scanned, read, and every reason against them said at once.",
     "unpublish": "Take a public run back, with a reason, for everybody to see.",
     "verify": "Check runs: signature, digests, and every number recomputed.",

@@ -7,11 +7,14 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from ragassay import canon
-from ragassay.manifest.files import OUTPUTS
+from ragassay.manifest.files import MANIFEST
 from ragassay.manifest.statement import RunDocument
+from ragassay.publish.chosen import choose, counted
 from ragassay.records import OutputRow, Question, to_json
 from ragassay.records.publication import Decision, Finding
+from ragassay.site.group import stack_kind
 from ragassay.site.loaded import LoadedRun
+from ragassay.site.record import BoardPlan
 
 
 class Stand(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,7 +67,7 @@ def reading_of(run: LoadedRun) -> Reading | None:
         row=p.row.name,
         pass_k=p.pass_.k,
         of=p.pass_.of,
-        manifest=canon.sha256(run.files["run.dsse.json"]),
+        manifest=canon.sha256(run.files[MANIFEST]),
         units=tuple(unit_key(output) for output in run.document.outputs),
     )
 
@@ -110,11 +113,48 @@ def decisions_digest(decided: Iterable[Decision]) -> str:
     )
 
 
-def places_in(finding: Finding, unit: Unit) -> list[tuple[str, int, int]]:
-    """Return (member, start, end) of every place of a finding in a unit's row, as its first run holds it."""
-    run = unit.stands[0].run
-    return [
-        (place.field, place.start, place.end)
-        for place in finding.places
-        if place.run == run and place.file == OUTPUTS and place.item == unit.output.id
+class RowUp(msgspec.Struct, frozen=True, kw_only=True):
+    """One row of the board whose runs are up for publishing, oldest first; `reason` says why it is not ranked."""
+
+    name: str
+    key: str
+    stack: str
+    reason: str | None
+    runs: tuple[LoadedRun, ...]
+
+
+def up_for_publishing(runs: Sequence[LoadedRun], plan: BoardPlan | None, named: Sequence[str] = ()) -> list[RowUp]:
+    """Return the rows of the board's main table in its order, each with the verified runs of its window.
+
+    Verified runs that `named` names by id, or by its beginning, follow in rows of their own where they are in none of
+    these. Raises `InputError` for a name of no run or of several.
+    """
+    by_id = {run.id: run for run in runs if run.document is not None}
+    rows = [
+        RowUp(
+            name=row.name,
+            key=row.key,
+            stack=row.stack,
+            reason=row.reason,
+            runs=tuple(by_id[document.predicate.run_id] for document in row.window),
+        )
+        for row in counted(runs, plan)
     ]
+    known = {run.id for row in rows for run in row.runs}
+    more: dict[str, list[LoadedRun]] = {}
+    for run in choose(runs, plan, (), named) if named else ():
+        if run.document is not None and run.id not in known:
+            more.setdefault(run.document.predicate.row.key, []).append(run)
+    return [*rows, *(_named(key, members) for key, members in more.items())]
+
+
+def _named(key: str, runs: Sequence[LoadedRun]) -> RowUp:
+    document = runs[0].document
+    assert document is not None, "only verified runs are in a row"
+    return RowUp(
+        name=document.predicate.row.name,
+        key=key,
+        stack=stack_kind(document),
+        reason="not counted by the board's main table; named with --run",
+        runs=tuple(runs),
+    )

@@ -42,6 +42,16 @@ def write_public(
 
     Its site is written to `site_folder`, unless that is None. Raises `InputError` as `write_preview` does.
     """
+    board, runs = public_board_of(workspace, plan, now=now)
+    if site_folder is not None:
+        write_site(board, runs, site_folder, load_log(workspace))
+    return board
+
+
+def public_board_of(
+    workspace: Path, plan: BoardPlan | None = None, *, now: int | None = None
+) -> tuple[Board, Sequence[LoadedRun]]:
+    """Return the public board of a workspace and the published runs that it is of, without writing anything."""
     when = int(time.time()) if now is None else now
     public = load_public(workspace, when)
     board = build_board(
@@ -52,9 +62,7 @@ def write_public(
         scope="public",
         withdrawn=tuple(public.withdrawn.values()),
     )
-    if site_folder is not None:
-        write_site(board, public.runs, site_folder, load_log(workspace))
-    return board
+    return board, public.runs
 
 
 def _without_private(plan: BoardPlan) -> BoardPlan:

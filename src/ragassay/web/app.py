@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from importlib.resources import files
 from typing import Any
 
@@ -17,6 +18,8 @@ from ragassay.errors import InputError
 from ragassay.site.safe import visible
 from ragassay.web.guard import App, Guard, Session
 
+NAVIGATION = "<!-- navigation -->"
+"""Where a page has it, the links to the other pages stand."""
 SITE_STYLE = ("ragassay.site", "templates/style.css")
 TYPES: Mapping[str, str] = {
     "css": "text/css; charset=utf-8",
@@ -33,12 +36,20 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     routes: Sequence[BaseRoute]
 
 
+class Link(msgspec.Struct, frozen=True):
+    """A page as the others name it."""
+
+    path: str
+    name: str
+
+
 def create_app(pages: Sequence[Page], session: Session) -> App:
     """Return the application: `/` leads to the first page, every request passes the guard."""
     home = RedirectResponse(pages[0].path, status_code=303)
     shared = [
         Route("/", home, methods=["GET"]),
         Route("/site.css", asset(*SITE_STYLE), methods=["GET"]),
+        Route("/app.css", asset(__package__, "app.css"), methods=["GET"]),
         Route("/icon.svg", asset(__package__, "icon.svg"), methods=["GET"]),
     ]
     routes = [*shared, *(route for page in pages for route in page.routes)]
@@ -50,6 +61,17 @@ def asset(package: str, name: str) -> Response:
     """Return one file of a package, read now, as a reply that can be sent any number of times."""
     content = files(package).joinpath(name).read_bytes()
     return Response(content, headers={"content-type": TYPES[name.rpartition(".")[2]]})
+
+
+def document(package: str, name: str, links: Sequence[Link], here: str) -> Response:
+    """Return a page with links to all pages in its place for them, none where there is but one page."""
+    items = "".join(
+        f'<a href="{escape(link.path)}"{" aria-current=page" if link.path == here else ""}>{escape(link.name)}</a>'
+        for link in links
+    )
+    navigation = f'<nav class="pages" aria-label="Pages">{items}</nav>' if len(links) > 1 else ""
+    text = files(package).joinpath(name).read_text(encoding="utf-8").replace(NAVIGATION, navigation)
+    return Response(text, headers={"content-type": TYPES["html"]})
 
 
 def problem(status: int, text: str) -> JSONResponse:

@@ -280,7 +280,7 @@ async function start() {
     if (name) await begin(name);
     else askName();
   } catch (error) {
-    see("start");
+    if (state.rubric !== null) see("start"); // else there is nothing to rate, and the problem says why
     complain(error);
   }
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -20,7 +20,7 @@ from ragassay.site.calibration.ratings import latest, rater_name
 from ragassay.site.calibration.rubric import LEVEL_TEXTS, REASONS, RULINGS, TASK, VERSION, rubric_digest
 from ragassay.site.calibration.sample import place
 from ragassay.site.safe import visible
-from ragassay.web.app import Page, asset, problem
+from ragassay.web.app import Link, Page, asset, document, problem
 
 MAX_SHOWN = 100_000
 """The most characters of one text that are shown, as many as a judge is shown of an answer."""
@@ -43,13 +43,28 @@ class Undo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rating: str
 
 
+class Drawn(msgspec.Struct, frozen=True, kw_only=True):
+    """A sample of answers by their keys, and the seed that orders it for each rater."""
+
+    items: Mapping[str, Item]
+    seed: str
+
+
 def calibrate_page(ledger: Ledger, items: Sequence[Item], *, seed: str, rater: str | None = None) -> Page:
     """Return the page for a sample of answers; `rater` is the name to begin with, None where the page asks for it."""
-    desk = _Desk(ledger, {item.key: item for item in items}, seed, rater)
+    drawn = Drawn(items={item.key: item for item in items}, seed=seed)
+    return living_calibrate_page(ledger, lambda: drawn, rater=rater)
+
+
+def living_calibrate_page(
+    ledger: Ledger, drawn: Callable[[], Drawn], *, rater: str | None = None, links: Sequence[Link] = ()
+) -> Page:
+    """Return the page for the sample of the moment; where `drawn` raises `InputError` the page says why."""
+    desk = _Desk(ledger, drawn, rater)
     return Page(
         path="/calibrate",
         routes=(
-            Route("/calibrate", asset(__package__, "calibrate.html"), methods=["GET"]),
+            Route("/calibrate", document(__package__, "calibrate.html", links, "/calibrate"), methods=["GET"]),
             Route("/calibrate/calibrate.js", asset(__package__, "calibrate.js"), methods=["GET"]),
             Route("/calibrate/calibrate.css", asset(__package__, "calibrate.css"), methods=["GET"]),
             Route("/calibrate/rubric", desk.rubric),
@@ -64,26 +79,27 @@ def calibrate_page(ledger: Ledger, items: Sequence[Item], *, seed: str, rater: s
 class _Desk:
     """The endpoints of the page. Nothing that they send holds a row, a verdict, a score or another rater's rating."""
 
-    def __init__(self, ledger: Ledger, items: Mapping[str, Item], seed: str, rater: str | None) -> None:
+    def __init__(self, ledger: Ledger, drawn: Callable[[], Drawn], rater: str | None) -> None:
         self._ledger = ledger
-        self._items = items
-        self._seed = seed
+        self._drawn = drawn
         self._rater = rater
         self._rubric = rubric_digest()
 
     async def rubric(self, request: Request) -> Response:
-        """Send what every rater is told, and the name to begin with."""
+        """Send what every rater is told, and the name to begin with; refused where there is nothing to rate."""
+        await run_in_threadpool(self._drawn)
         return JSONResponse({"rater": self._rater, **rubric_json()})
 
     async def state(self, request: Request) -> Response:
         """Send the keys of the answers in the order of one rater, with what that rater gave them."""
         rater = rater_name(request.query_params.get("rater", ""))
-        order = sorted(self._items, key=lambda key: place(self._seed, f"order of {rater}", key))
+        drawn = await run_in_threadpool(self._drawn)
+        order = sorted(drawn.items, key=lambda key: place(drawn.seed, f"order of {rater}", key))
         return JSONResponse({"rater": rater, "items": order, **await self._given(rater)})
 
     async def item(self, request: Request) -> Response:
         """Send one answer of the sample with what it is rated against."""
-        item = self._items.get(request.path_params["key"])
+        item = await self._item(request.path_params["key"])
         return problem(404, "the sample holds no such answer") if item is None else JSONResponse(item_json(item))
 
     async def rate(self, request: Request) -> Response:
@@ -92,7 +108,7 @@ class _Desk:
         rater = rater_name(sent.rater)
         if (sent.level is None) == (sent.reason is None):
             return problem(422, "a rating has either a level or the reason why there is none")
-        item = self._items.get(sent.item)
+        item = await self._item(sent.item)
         if item is None:
             return problem(404, "the sample holds no such answer")
 
@@ -106,15 +122,19 @@ class _Desk:
         """Take a rating back, and send what this rater has given."""
         sent = await _sent(request, Undo)
         rater = rater_name(sent.rater)
-        item = self._items.get(sent.item)
+        item = await self._item(sent.item)
         if item is None or not await run_in_threadpool(self._ledger.undo, item, rater, self._rubric, sent.rating):
             return problem(409, "there is no such rating to take back; load the page again")
         return JSONResponse(await self._given(rater))
 
+    async def _item(self, key: str) -> Item | None:
+        return (await run_in_threadpool(self._drawn)).items.get(key)
+
     async def _given(self, rater: str) -> JSON:
         """Return the ratings of one rater on this sample by item, and the one that was given last."""
         lines = latest(await run_in_threadpool(self._ledger.ratings))
-        own = [r for r in lines if r.rater == rater and r.rubric == self._rubric and r.item in self._items]
+        items = (await run_in_threadpool(self._drawn)).items
+        own = [r for r in lines if r.rater == rater and r.rubric == self._rubric and r.item in items]
         ratings = {r.item: {"level": r.level, "reason": r.reason} for r in own}
         last = {"item": own[-1].item, "rating": own[-1].id} if own else None
         return {"ratings": ratings, "last": last}

@@ -44,6 +44,9 @@ HEADERS: tuple[tuple[bytes, bytes], ...] = (
 )
 """On every reply, refusals included. There is no header that would open anything to another origin."""
 
+POLICY_OF = "ragassay.policy"
+"""Under this name a route leaves, in the scope of a request, a stricter or other policy for its one reply."""
+
 
 class Session:
     """The secrets of one server: the token of the printed address, and the cookie that is given for it."""
@@ -87,7 +90,7 @@ class Guard:
         """Answer one request."""
         if scope["type"] != "http":
             return  # no web sockets and no start-up events: the server sends neither
-        send = _with_headers(send)
+        send = _with_headers(send, scope)
         headers = _joined(scope["headers"])
         refusal = self._refusal(scope, headers)
         if refusal is not None:
@@ -158,17 +161,23 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
     return again
 
 
-def _with_headers(send: Send) -> Send:
+def _with_headers(send: Send, scope: Scope) -> Send:
     """Return `send` with our headers in every reply, in place of any that the inner application gave."""
     ours = {name for name, _ in HEADERS}
 
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             kept = [(name, value) for name, value in message.get("headers", ()) if name.lower() not in ours]
-            message = {**message, "headers": [*kept, *HEADERS]}
+            message = {**message, "headers": [*kept, *_headers(scope.get(POLICY_OF))]}
         await send(message)
 
     return sending
+
+
+def _headers(policy: str | None) -> Sequence[tuple[bytes, bytes]]:
+    if policy is None:
+        return HEADERS
+    return [(name, policy.encode() if name == b"content-security-policy" else value) for name, value in HEADERS]
 
 
 async def _refuse(send: Send, status: int, why: str) -> None:

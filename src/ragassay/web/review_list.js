@@ -1,0 +1,171 @@
+"use strict";
+// The runs that are up for publishing, all findings, and signing off.
+
+function showList() {
+  const focused = document.activeElement?.closest?.("[data-run]")?.dataset.run;
+  see("list");
+  const read = progress();
+  const left = state.units.length - read;
+  $("list-sentence").textContent = state.units.length === 0
+    ? "There is no verified run to read. `ragassay run` makes them."
+    : left === 0 ? "You have read every output." : `${plural(left, "output")} of ${state.units.length} left to read.`;
+  showScan();
+  $("go-on").disabled = state.units.length === 0;
+  $("go-on").textContent = read === 0 && state.place === null ? "Begin to read" : "Go on reading";
+  $("rows").replaceChildren(...state.rows.map(rowNode));
+  $("refused-part").hidden = state.refused.length === 0;
+  $("refused").replaceChildren(...state.refused.map((one) => element("li", `${one.run}: ${one.reason}`)));
+  if (focused) document.querySelector(`[data-run="${CSS.escape(focused)}"] button`)?.focus({ preventScroll: true });
+}
+
+function showScan() {
+  const scan = state.scan;
+  const more = Object.entries(scan.more).map(([words, count]) => `${count} more ${words} than can be listed`);
+  if (scan.running) $("scan").textContent = "The scan for personal data and secrets is under way; nothing can be signed off before it is done.";
+  else if (scan.problem) $("scan").textContent = `Nothing was scanned, so nothing can be signed off: ${scan.problem}`;
+  else {
+    const missing = scan.notDetected.length ? ` Not looked for: ${scan.notDetected.join(", ")}.` : "";
+    $("scan").textContent = `${plural(scan.findings, "finding")} of the scan, ${scan.open} undecided.${more.length ? ` ${more.join("; ")}.` : ""}${missing}`;
+  }
+}
+
+function rowNode(row) {
+  const section = element("section", "", { class: "row" });
+  const title = element("h2", row.name);
+  title.append(" ", element("span", `stack ${row.stack}`, { class: "note" }));
+  section.append(title);
+  if (row.reason) section.append(element("p", row.reason, { class: "note" }));
+  const list = element("ul", "", { class: "runs" });
+  list.append(...row.runs.map(runNode));
+  section.append(list);
+  if (row.runs.length > 1) {
+    section.append(button(`Sign off all ${row.runs.length} runs of this row`, () => askToSign(row.runs), { class: "sign-row" }));
+  }
+  return section;
+}
+
+function runNode(run) {
+  const read = run.units.filter((place) => state.seen.has(state.units[place].key)).length;
+  const item = element("li", "", { "data-run": run.run, title: run.run });
+  const scanned = !state.scan.running && !state.scan.problem;
+  const open = run.open ? element("span", `${plural(run.open, "finding")} undecided`, { class: "loud" })
+    : element("span", scanned ? plural(run.findings, "finding") : "not scanned yet", { class: "note" });
+  const signed = run.signed.length
+    ? element("span", `signed off by ${run.signed.map((one) => one.reader).join(", ")}`)
+    : element("span", run.lapsed.length ? run.lapsed.map((one) => `${one.reader}’s sign-off does not hold any more: ${one.why}`).join("; ") : "not signed off", { class: run.lapsed.length ? "loud" : "note" });
+  const does = element("span", "", { class: "do moves" });
+  const name = `${run.row}, pass ${run.pass}`;
+  does.append(button("Read", () => readRun(run), { class: "read", "aria-label": `Read ${name}` }));
+  does.append(button("Sign off", () => askToSign([run]), { class: "sign", "aria-label": `Sign off ${name}` }));
+  item.append(element("span", `pass ${run.pass} of ${run.of}`), element("span", `${read} of ${run.units.length} read`), open, signed, does);
+  return item;
+}
+
+async function readRun(run) {
+  state.only = run.run;
+  clearFilter();
+  reorder(null);
+  state.at = Math.max(0, nextUnread(0));
+  await show();
+}
+
+async function goOn() {
+  state.only = null;
+  clearFilter();
+  reorder(state.place);
+  const unread = nextUnread(state.at);
+  if (unread >= 0) state.at = unread;
+  await show();
+}
+
+async function openUnit(key) {
+  state.only = null;
+  clearFilter();
+  reorder(key);
+  await show();
+}
+
+async function showFindings(stay = false) {
+  const given = await ask("/review/findings");
+  const at = window.scrollY;
+  state.findings = given.findings;
+  see("findings");
+  $("all-findings").replaceChildren(...given.findings.map((one) => findingNode(one, true)));
+  if (given.findings.length === 0) {
+    const none = state.scan.running ? "The scan is under way." : state.scan.problem || "The scan found nothing.";
+    $("all-findings").append(element("li", none));
+  }
+  if (!stay) {
+    state.current = firstOpen(given.findings);
+    $("findings-title").focus({ preventScroll: true });
+  }
+  window.scrollTo(0, stay ? at : 0);
+  showCurrent(false);
+}
+
+function finished(title) {
+  const left = state.units.length - progress();
+  clearUnit();
+  see("done");
+  $("done-title").textContent = title;
+  $("done-text").textContent = left === 0 ? "You have read every output of these runs. What is left is to sign them off." : `${plural(left, "output")} left to read elsewhere.`;
+  $("done-title").focus({ preventScroll: true });
+}
+
+// --- signing off ----------------------------------------------------------------------------------------------------
+
+function askToSign(list) {
+  state.signing = list;
+  const total = list.reduce((sum, run) => sum + run.items, 0);
+  $("sign-words").textContent = `${state.reader} has read all ${plural(total, "output")} of ${plural(list.length, "run")} and says that they may be published, with what was decided of the findings:`;
+  $("sign-runs").replaceChildren(...list.map((run) => {
+    const decided = Object.entries(run.decided).filter(([, count]) => count).map(([action, count]) => `${count} ${ACTIONS[action]}`);
+    return element("li", `${run.row}, pass ${run.pass}: ${plural(run.items, "output")}; ${decided.join(", ") || "no finding"}`);
+  }));
+  $("sign-refused").hidden = true;
+  if (!$("sign").open) $("sign").showModal();
+  $("sign-now").focus();
+}
+
+async function signNow() {
+  if (state.busy) return;
+  state.busy = true;
+  const names = state.signing.map(({ run, manifest, decisions }) => ({ run, manifest, decisions }));
+  try {
+    const given = await ask("/review/sign", { runs: names });
+    $("sign").close();
+    await refresh();
+    showList();
+    $("scan").textContent = `Stored: ${plural(given.signed.length, "run")} signed off. ${$("scan").textContent}`;
+  } catch (error) {
+    showRefused(error);
+    await refresh().then(() => { if (state.view === "list") showList(); }, () => {});
+  } finally {
+    state.busy = false;
+  }
+}
+
+const LISTED = 50;
+
+function showRefused(error) {
+  const parts = [element("p", `Not signed off: ${error.message}`, { class: "loud" })];
+  for (const one of error.refused ?? []) {
+    parts.push(element("p", `${one.row ?? one.run}${one.pass ? `, pass ${one.pass}` : ""}: ${one.why.join("; ")}`, { class: "label" }));
+    parts.push(...missing("not read", one.unread, (it) => it.item, (it) => openUnit(it.unit)));
+    parts.push(...missing("undecided", one.undecided, (it) => `${it.kind} ${it.text}`, () => showFindings()));
+  }
+  $("sign-refused").replaceChildren(...parts);
+  $("sign-refused").hidden = false;
+}
+
+function missing(word, list, name, open) {
+  if (!list?.length) return [];
+  const found = element("ul", "", { class: "plain-list" });
+  for (const it of list.slice(0, LISTED)) {
+    const item = element("li", `${word}: `);
+    item.append(button(name(it), () => { $("sign").close(); open(it).catch(complain); }, { class: "plain" }));
+    found.append(item);
+  }
+  if (list.length > LISTED) found.append(element("li", `and ${list.length - LISTED} more`));
+  return [found];
+}

@@ -1,0 +1,161 @@
+"""The workspace as the pages see it: read and verified, again when a file of it has changed, and scanned beside."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+
+from ragassay.errors import InputError, PluginError
+from ragassay.publish.detect.hit import Detector
+from ragassay.publish.ledger import FOLDER as REVIEWED
+from ragassay.publish.reading import Reading, RowUp, Unit, reading_of, units_of, up_for_publishing
+from ragassay.publish.scan import scan
+from ragassay.publish.texts import public_texts
+from ragassay.site.loaded import LoadedRun
+from ragassay.site.record import BoardPlan
+from ragassay.site.runs import load_runs
+from ragassay.web.scanned import Scanned, done
+
+NOT_READ = frozenset({REVIEWED, "cache", "corpus", "passes", "calibration"})
+"""Folders of a workspace that say nothing of its signed runs."""
+MAX_DEPTH = 6
+
+Stamp: TypeAlias = tuple[tuple[str, int, int, int, int], ...]
+"""Path, size, times of content and of inode, and inode of every file that a snapshot was made from."""
+PlanOf: TypeAlias = Callable[[], BoardPlan | None]
+
+
+class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
+    """A workspace at one moment: every run, and of those up for publishing their rows, readings and units."""
+
+    stamp: Stamp
+    plan: BoardPlan | None
+    runs: tuple[LoadedRun, ...]
+    rows: tuple[RowUp, ...]
+    readings: Mapping[str, Reading]
+    """By run, in the order of the rows."""
+    units: Mapping[str, Unit]
+    """By key, in the order in which they are read."""
+
+    @property
+    def up(self) -> Iterator[LoadedRun]:
+        """Yield the runs that are up for publishing."""
+        return (run for row in self.rows for run in row.runs)
+
+    @property
+    def refused(self) -> list[LoadedRun]:
+        """Return the runs that could not be verified or were taken back."""
+        return [run for run in self.runs if run.document is None]
+
+
+class Snapshots:
+    """Keeps the last snapshot of a workspace (its `.ragassay` folder), and the scan of it.
+
+    `plan_of` reads the board file, `detectors_of` makes the detectors; both may raise `InputError`. `named` names runs
+    that are up for publishing beside those of the board's main table.
+    """
+
+    def __init__(
+        self,
+        workspace: Path,
+        plan_of: PlanOf,
+        detectors_of: Callable[[], Sequence[Detector]],
+        named: Sequence[str] = (),
+    ) -> None:
+        self.workspace = workspace
+        self._named = tuple(named)
+        self._plan_of = plan_of
+        self._detectors_of = detectors_of
+        self._made: Sequence[Detector] | None = None
+        self._lock = threading.Lock()
+        self._last: Snapshot | None = None
+        self._scan: _Scan | None = None
+
+    def now(self) -> Snapshot:
+        """Return the workspace as it is: the last snapshot where nothing has changed since, else a new one.
+
+        May take as long as verifying every run does. Raises `InputError`.
+        """
+        with self._lock:
+            plan, stamp = self._plan_of(), stamp_of(self.workspace)
+            if self._last is None or (self._last.plan, self._last.stamp) != (plan, stamp):
+                self._last = _snapshot(self.workspace, plan, stamp, self._named)
+            return self._last
+
+    def scanned(self, snapshot: Snapshot) -> Scanned:
+        """Return how far the scan of a snapshot is, and begin it where nobody has; never waits for it."""
+        with self._lock:
+            if self._scan is None or self._scan.of is not snapshot:
+                self._scan = _Scan(snapshot, self._detectors)
+                self._scan.start()
+            return self._scan.found
+
+    def _detectors(self) -> Sequence[Detector]:
+        if self._made is None:
+            self._made = self._detectors_of()
+        return self._made
+
+
+class _Scan(threading.Thread):
+    """The scan of one snapshot, beside everything else; the end of the program does not wait for it."""
+
+    def __init__(self, of: Snapshot, detectors_of: Callable[[], Sequence[Detector]]) -> None:
+        super().__init__(name="scan", daemon=True)
+        self.of = of
+        self.found = Scanned()
+        self._detectors_of = detectors_of
+
+    def run(self) -> None:
+        """Look through every text that would become public."""
+        try:
+            ids = {run.id for run in self.of.up}
+            texts = (text for run in self.of.runs if run.id in ids for text in public_texts(run))
+            self.found = done(scan(texts, self._detectors_of()), self.of.units)
+        except (InputError, PluginError) as error:
+            self.found = Scanned(problem=str(error))
+        except Exception as error:  # noqa: BLE001 - whatever it was, the page must say that nothing was scanned
+            self.found = Scanned(problem=f"the scan broke off, which is a bug in ragassay: {error!r}")
+
+
+def stamp_of(workspace: Path) -> Stamp:
+    """Return what tells whether a file of the workspace has changed; folders of other use are not looked at."""
+    return tuple(sorted(_files(workspace, "", 0)))
+
+
+def _files(folder: Path, name: str, depth: int) -> Iterator[tuple[str, int, int, int, int]]:
+    try:
+        entries = list(os.scandir(folder))
+    except OSError:
+        return  # reading the runs says what is wrong with it
+    for entry in entries:
+        if depth == 0 and entry.name in NOT_READ:
+            continue
+        path = f"{name}/{entry.name}"
+        try:
+            if entry.is_dir() and depth < MAX_DEPTH:
+                yield from _files(Path(entry.path), path, depth + 1)
+            else:
+                found = entry.stat()
+                yield path, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+        except OSError:
+            yield path, -1, 0, 0, 0
+
+
+def _snapshot(workspace: Path, plan: BoardPlan | None, stamp: Stamp, named: Sequence[str]) -> Snapshot:
+    runs = load_runs(workspace)
+    rows = up_for_publishing(runs, plan, named)
+    up = [run for row in rows for run in row.runs]
+    read = [(run.document, reading) for run in up if run.document is not None and (reading := reading_of(run))]
+    return Snapshot(
+        stamp=stamp,
+        plan=plan,
+        runs=tuple(runs),
+        rows=tuple(rows),
+        readings={reading.run: reading for _, reading in read},
+        units={unit.key: unit for unit in units_of(read)},
+    )
