@@ -17,6 +17,7 @@ LOCAL = "loopback or unspecified address"
 MASK = "network mask"
 VERSION = "version or section number"
 HARDWARE = "hardware address"
+NAMESPACE = "name with ::"
 FICTION = "number for fiction"
 PLACEHOLDER = "placeholder"
 RULES: dict[str, str] = {
@@ -29,6 +30,7 @@ RULES: dict[str, str] = {
     VERSION: "1.2.3.4 (up to 63, then up to 31) with no word for an address near; a number after v, =, <, > or ~, or "
     "in a longer number; a section's number before its title or after the word",
     HARDWARE: "eight pairs of hexadecimal digits: a hardware address (EUI-64)",
+    NAMESPACE: "words of the letters a to f joined by ::, without a digit",
     FICTION: "a North American number from 555-0100 to 555-0199",
     PLACEHOLDER: "<token>, {key}, $KEY, ****, xxxx, a word such as password, user or git by itself, or one with "
     "EXAMPLE in it",
@@ -94,6 +96,8 @@ def ip_rule(address: str, before: str, after: str) -> str | None:
     if any(ip in net for net in _LOCAL if net.version == ip.version):
         return LOCAL
     if ip.version == 6:
+        if not any(map(str.isdigit, address)):
+            return NAMESPACE
         return HARDWARE if _EUI64.fullmatch(address) else None
     if str(ip) in _MASKS:
         return MASK

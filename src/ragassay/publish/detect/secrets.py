@@ -71,7 +71,8 @@ QUERY = re.compile(
 )
 PRIVATE_KEY = re.compile(
     r"-{0,5}(?:BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?|PuTTY-User-Key-File-\d)-{0,5}"
-    r"(?:(?:(?!-----END).){0,20000}?-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-{0,5}|[\sA-Za-z0-9+/=]*)",
+    r"(?:(?:(?!-----END).){0,10000}?-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-{0,5}"
+    r"|(?:\s{1,8}[A-Za-z0-9+/=]{16,})*)",
     re.DOTALL,
 )
 _OWN = (("provider key", KEYS), ("bearer token", BEARER), ("user in a URL", USERINFO), ("key in a URL", QUERY))
@@ -81,7 +82,9 @@ _KEYWORDS = re.compile(
 )
 _IN_WORD = re.compile(r"[\w.~+/=-]*")
 MAX_PER_LINE = 100
-"""The most secrets behind keywords that are told apart in one piece of a line; the rest are found as one."""
+"""The most secrets behind keywords that are told apart in one piece of a line."""
+THICK = 20
+"""A piece with more keywords than this is cut again, since the time for one grows with their square."""
 
 
 class Secrets:
@@ -123,10 +126,9 @@ class Secrets:
         """Yield what is assigned, in quotation marks, to a name such as `password`."""
         at = 0
         for line in text.splitlines(keepends=True):
-            if _KEYWORDS.search(line):
-                for offset, piece in pieces(line):
-                    for start, end in self._assigned(piece):
-                        yield "KeywordDetector", at + offset + start, at + offset + end
+            for offset, piece in _short(line):
+                for start, end in self._assigned(piece):
+                    yield "KeywordDetector", at + offset + start, at + offset + end
             at += len(line)
 
     def _assigned(self, piece: str) -> Iterator[tuple[int, int]]:
@@ -145,6 +147,19 @@ class Secrets:
 
 def _load(module: str, name: str) -> Any:
     return getattr(importlib.import_module(f"detect_secrets.plugins.{module}"), name)()
+
+
+def _short(line: str) -> Iterator[tuple[int, str]]:
+    """Yield the pieces of a line that can hold an assignment; they are shorter where keywords stand thick."""
+    if _KEYWORDS.search(line) is None:
+        return
+    for offset, piece in pieces(line):
+        if "'" not in piece and '"' not in piece:
+            continue
+        if len(_KEYWORDS.findall(piece)) <= THICK:
+            yield offset, piece
+        else:
+            yield from ((offset + more, part) for more, part in pieces(piece, size=150, overlap=75))
 
 
 def _matches(plugin: Plugin, detector: Any, piece: str) -> Iterator[tuple[int, int]]:

@@ -22,7 +22,8 @@ def pieces(
     while end - start > size:
         cut = _cut_after(text, start + size, end)
         yield start, text[start:cut]
-        start = max(start + 1, _cut_before(text, cut - overlap, start))
+        back = cut - overlap
+        start = max(start + 1, _cut_before(text, back, start, else_at=back))
     yield start, text[start:end]
 
 
@@ -49,12 +50,17 @@ def _cut_after(text: str, at: int, end: int) -> int:
     return space.start() if space else at
 
 
-def _cut_before(text: str, at: int, start: int) -> int:
-    """Return the place after the last white space before `at`, within reach, else `at`; never before `start`."""
+def _cut_before(text: str, at: int, start: int, *, else_at: int | None = None) -> int:
+    """Return the place after the last white space before `at`, within reach, else `at`; never before `start`.
+
+    Where the text from `start` on has none, `else_at` is returned, or else `start`.
+    """
     if at <= start:
         return start
     low = max(start, at - _REACH)
     for place in range(at, low, -1):
         if text[place - 1].isspace():
             return place
-    return low if low == start else at
+    if low > start:
+        return at
+    return start if else_at is None else else_at
