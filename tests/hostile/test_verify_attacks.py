@@ -311,7 +311,7 @@ def test_missing_items_over_one_in_fifty_are_told(items: int, failed: list[int],
 
 def _republish(run: OpenedRun) -> None:
     run.predicate["provenance"].update(sourceKind="republished", modelInvoked=False, upstreamRef="board of 2026-09")
-    for name in ("config", "telemetry", "corpus", "stack", "model", "window"):
+    for name in ("config", "telemetry", "corpus", "stack", "model", "window", "figures"):
         run.predicate[name] = None
     run.predicate["judge"]["digest"] = None
 

@@ -13,6 +13,9 @@ import msgspec
 from ragassay import __version__
 from ragassay.errors import InputError, RagassayError, legible
 from ragassay.manifest import RunDocument, decode_run, output_row
+from ragassay.manifest.files import WITHHELD
+from ragassay.manifest.redaction_statement import decode_withheld
+from ragassay.manifest.statement import WithheldRow
 from ragassay.records import OutputRow
 from ragassay.run.journal import Entry
 from ragassay.run.passes import STACK_TIMEOUT_S, Fixed, PassRun, Row
@@ -32,7 +35,8 @@ def rerun(files: Mapping[str, bytes], *, corpus: Path | None = None, workspace: 
     started = time.perf_counter()
     try:
         document = decode_run(files)
-        done = _rerun(document, corpus, workspace)
+        redacted = decode_withheld(files[WITHHELD]) if WITHHELD in files else ()
+        done = _rerun(document, redacted, corpus, workspace)
         made_with = document.config.circumstance.harness if document.config else None
     except InputError as error:
         return not_possible(error.message, error.problems)
@@ -44,7 +48,9 @@ def rerun(files: Mapping[str, bytes], *, corpus: Path | None = None, workspace: 
     return msgspec.structs.replace(done, made_with=made_with, harness=__version__, took_ms=took_ms)
 
 
-def _rerun(document: RunDocument, corpus: Path | None, workspace: Path | None) -> Rerun:
+def _rerun(
+    document: RunDocument, redacted: Sequence[WithheldRow], corpus: Path | None, workspace: Path | None
+) -> Rerun:
     config, kind = document.config, document.predicate.provenance.source_kind
     if config is None or kind != "measured":
         raise NotPossible(f"it is {kind}: nothing here says how its answers and scores were made")
@@ -58,7 +64,7 @@ def _rerun(document: RunDocument, corpus: Path | None, workspace: Path | None) -
             rows = asyncio.run(_execute(document, rebuilt))
         finally:
             rebuilt.retriever.close()
-    return compared(document.predicate, document.outputs, rows)
+    return compared(document.predicate, document.outputs, rows, redacted)
 
 
 class _Nowhere:

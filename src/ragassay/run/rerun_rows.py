@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import zip_longest
 from typing import Literal, TypeAlias
 
 import msgspec
 
 from ragassay.manifest import RunPredicate, content_digest
-from ragassay.records import Counts, OutputChunk, OutputRow, Record, Score
+from ragassay.manifest.statement import WithheldRow
+from ragassay.manifest.withheld_texts import texts_of
+from ragassay.records import Counts, OutputChunk, OutputRow, Record, Score, to_json
 from ragassay.score import count, run_score
 
 NAMED = 20
@@ -67,12 +69,20 @@ def not_possible(why: str, problems: Sequence[str] = ()) -> Rerun:
     return Rerun(outcome="not possible", why=why, problems=tuple(problems))
 
 
-def compared(predicate: RunPredicate, signed: Sequence[OutputRow], found: Sequence[OutputRow]) -> Rerun:
+def compared(
+    predicate: RunPredicate,
+    signed: Sequence[OutputRow],
+    found: Sequence[OutputRow],
+    redacted: Sequence[WithheldRow] = (),
+) -> Rerun:
     """Return whether `found`, the rows that came out, are the signed rows, which have the same ids in the same order.
 
-    Equal means equal content digest, counts and score. A row of which the retrieval fails now and did not fail in the
+    Of the texts that are `redacted` in the published rows only the content digest tells whether they came out again;
+    it is that of the run as it was signed. Equal means equal content digest, counts and score. A row of which the retrieval fails now and did not fail in the
     run says nothing against the run: where nothing else differs, the outcome is `not possible`.
     """
+    fields = {row.id: [text.field for text in row.texts if row.line is not None] for row in redacted}
+    signed = [_uncovered(old, new, fields) for old, new in zip(signed, found, strict=True)]
     now = [_as_declared(new, old) for new, old in zip(found, signed, strict=True)]
     differing = [one for old, new in zip(signed, now, strict=True) if (one := _difference(old, new)) is not None]
     content, score, counts = content_digest(now), run_score(row.score for row in now), count(now)
@@ -89,8 +99,21 @@ def compared(predicate: RunPredicate, signed: Sequence[OutputRow], found: Sequen
         score=score,
         counts=counts,
         filled=sum(row.fill is not None for row in signed),
-        withheld=sum(chunk.text is None for row in signed for chunk in row.chunks),
+        withheld=sum(chunk.text is None for row in signed for chunk in row.chunks) + sum(map(len, fields.values())),
     )
+
+
+def _uncovered(old: OutputRow, new: OutputRow, fields: Mapping[str, Collection[str]]) -> OutputRow:
+    """Return a published row with the texts that are withheld from it as they came out now."""
+    if not fields.get(old.id):
+        return old
+    members = to_json(old)
+    shown, found = texts_of(members), texts_of(to_json(new))
+    for field in fields[old.id]:
+        if field in shown and field in found:
+            (holder, name), (source, member) = shown[field], found[field]
+            holder[name] = source[member]
+    return msgspec.convert(members, OutputRow)
 
 
 def _as_declared(new: OutputRow, old: OutputRow) -> OutputRow:

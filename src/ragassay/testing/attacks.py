@@ -20,6 +20,7 @@ from ragassay.manifest.registry import REGISTRY_TYPE
 from ragassay.manifest.sign import WEAK_KEYS, Signer, encode_x, thumbprint
 from ragassay.manifest.statement import RUN_KIND, CorpusRef, Digest, DigestOf, IntentPredicate, JudgeRef, RowRef
 from ragassay.testing.bundles import Case, PolicyKind, key_record, registry_of, rotated_registry, told, with_registry
+from ragassay.testing.fills import UNDECLARED_FILLS
 from ragassay.testing.lies import SIGNED_LIES
 from ragassay.testing.logged_run import (
     NOW,
@@ -345,6 +346,7 @@ ATTACKS: dict[str, Case] = {
     **_ROWS,
     **_REPUBLISHED,
     **REDACTION_ATTACKS,
+    **UNDECLARED_FILLS,
     **{f"lie: {name}": _logged(Story(change=change), code) for name, (change, code) in SIGNED_LIES.items()},
 }
 """Each attack by its name, with reason codes that must be among its findings."""

@@ -12,7 +12,7 @@ from ragassay import canon
 from ragassay.errors import VerifyError
 from ragassay.manifest.decode import decode_run, decode_statement, question_file
 from ragassay.manifest.dsse import decode_base64, decode_envelope
-from ragassay.manifest.files import MANIFEST, OUTPUTS
+from ragassay.manifest.files import MANIFEST, OUTPUTS, PUBLIC_OUTPUTS, REDACTION, WITHHELD, is_redacted
 from ragassay.manifest.judgement import (
     JUDGE,
     JUDGEMENT,
@@ -28,12 +28,14 @@ from ragassay.manifest.judgement import (
     decode_verdicts,
     profile_of,
 )
+from ragassay.manifest.redaction_statement import decode_redaction, decode_withheld
 from ragassay.manifest.statement import JudgementPredicate, Metric, RunDocument
 from ragassay.records import JSON, JudgementRow
 from ragassay.score import run_score
 from ragassay.verify.contents import named_digest
 from ragassay.verify.judgement_rows import check_judged_rows, check_replies
 from ragassay.verify.policy import SLACK_S, Evidence, Judgement, Policy, Unpinned
+from ragassay.verify.redaction import NOTHING_HIDDEN, Hidden, hidden_of
 from ragassay.verify.report import Findings, Report
 from ragassay.verify.signature import named_key
 from ragassay.verify.standing import check_registry
@@ -140,7 +142,7 @@ def _check_files(
     judge = _read(decode_judge, JUDGE, files, findings)
     rows = _read(decode_verdicts, VERDICTS, files, findings)
     replies = _read(decode_replies, REPLIES, files, findings)
-    run = _run(predicate, run_files, findings)
+    run, hidden = _run(predicate, run_files, findings)
     if predicate.created > now + SLACK_S:
         findings.add("WINDOW", f"it was signed {predicate.created - now} seconds in the future", JUDGEMENT)
     if rows is None:
@@ -154,7 +156,7 @@ def _check_files(
     _check_when(predicate, run, findings)
     if rows is not None:
         _check_order(rows, run, findings)
-        check_judged_rows(predicate, rows, run, findings)
+        check_judged_rows(predicate, rows, run, findings, hidden)
         if replies is not None:
             check_replies(rows, replies, findings)
 
@@ -163,34 +165,52 @@ def _read(decode: Callable[[bytes], T], name: str, files: Mapping[str, bytes], f
     return _attempt(lambda: decode(files[name]), name, findings) if name in files else None
 
 
-def _run(predicate: JudgementPredicate, run_files: Mapping[str, bytes], findings: Findings) -> RunDocument | None:
-    """Return the run where it is the one that the judgement names, with the outputs that were signed in it."""
+def _run(
+    predicate: JudgementPredicate, run_files: Mapping[str, bytes], findings: Findings
+) -> tuple[RunDocument | None, Hidden]:
+    """Return the run where it is the one that the judgement names, with the outputs that were signed in it.
+
+    Beside it stands which of their texts are withheld.
+    """
     if MANIFEST not in run_files:
         findings.add("FILE_MISSING", "the run's own manifest is missing", MANIFEST)
-        return None
+        return None, NOTHING_HIDDEN
     if canon.sha256(run_files[MANIFEST]) != predicate.of.sha256:
         findings.add("ROW_FOREIGN_RUN", "the judgement is of another run than this one", JUDGEMENT)
-        return None
-    run = _attempt(lambda: _signed_run(run_files), MANIFEST, findings)
-    if run is None:
-        return None
+        return None, NOTHING_HIDDEN
+    found = _attempt(lambda: _signed_run(run_files), MANIFEST, findings)
+    if found is None:
+        return None, NOTHING_HIDDEN
+    run, hidden = found
     claimed = (predicate.run_id, predicate.row, predicate.pass_)
     if claimed != (run.predicate.run_id, run.predicate.row, run.predicate.pass_):
         findings.add("ROW_FOREIGN_RUN", "its run id, row or pass is not that of the run that it is of", JUDGEMENT)
     findings.made("run")
-    return run
+    return run, hidden
 
 
-def _signed_run(run_files: Mapping[str, bytes]) -> RunDocument:
-    """Return the run with answers and questions that are the signed ones, whatever its caller forgot to verify."""
+def _signed_run(run_files: Mapping[str, bytes]) -> tuple[RunDocument, Hidden]:
+    """Return the run with answers and questions that are the signed ones, whatever its caller forgot to verify.
+
+    Where texts are withheld these are the answers that the redaction names, and which are missing stands beside.
+    """
     run = decode_run(run_files)
     envelope = decode_envelope(run_files[MANIFEST])
     statement = decode_statement(envelope.payload_type, decode_base64(envelope.payload))
     questions = question_file(run.predicate.benchmark)
-    for name, code in ((OUTPUTS, "OUTPUTS_DIGEST"), (questions, "BENCHMARK_DIGEST")):
-        if canon.sha256(run_files[name]) != named_digest(name, statement):
+    hidden, rows, digest = NOTHING_HIDDEN, OUTPUTS, named_digest(OUTPUTS, statement)
+    if is_redacted(run_files):
+        redaction = decode_redaction(run_files.get(REDACTION, b"")).predicate
+        listed = run_files.get(WITHHELD, b"")
+        named = (redaction.of.sha256, redaction.withheld.digest.sha256)
+        if named != (canon.sha256(run_files[MANIFEST]), canon.sha256(listed)):
+            raise VerifyError("the redaction is not of this run, or of another list", code="REDACTION_MISMATCH")
+        hidden, rows, digest = hidden_of(decode_withheld(listed)), PUBLIC_OUTPUTS, redaction.outputs.sha256
+    wanted = ((rows, digest, "OUTPUTS_DIGEST"), (questions, named_digest(questions, statement), "BENCHMARK_DIGEST"))
+    for name, given, code in wanted:
+        if canon.sha256(run_files[name]) != given:
             raise VerifyError(f"{name} of the run is not the file that was signed", code=code)
-    return run
+    return run, hidden
 
 
 def _check_totals(predicate: JudgementPredicate, rows: Sequence[JudgementRow], findings: Findings) -> None:

@@ -12,17 +12,27 @@ from ragassay.manifest.statement import JudgementPredicate, RunDocument
 from ragassay.records import JudgementReplies, JudgementRow, OutputRow, Profile, Question, Verdict
 from ragassay.score import item_hundredths
 from ragassay.verify.items import MAX_QUOTE_WORK, QUOTED, verdict_problem
+from ragassay.verify.redaction import NOTHING_HIDDEN, Hidden
 from ragassay.verify.report import Findings
 
 
 def check_judged_rows(
-    predicate: JudgementPredicate, rows: Sequence[JudgementRow], run: RunDocument, findings: Findings
+    predicate: JudgementPredicate,
+    rows: Sequence[JudgementRow],
+    run: RunDocument,
+    findings: Findings,
+    hidden: Hidden = NOTHING_HIDDEN,
 ) -> None:
-    """Check every row against the run's row and question of its id; rows without such are told elsewhere."""
+    """Check every row against the run's row and question of its id; rows without such are told elsewhere.
+
+    Quotes of an answer that is `hidden` cannot be sought in it.
+    """
     profile = profile_of(run.predicate.metric.id)
     questions = {question.id: question for question in run.benchmark.questions}
     asked = {row.id: row for row in run.outputs}
     texts = {row.id: row.answer if predicate.shown is None else predicate.shown for row in run.outputs}
+    lost = [name for name in texts if predicate.shown is None and hidden.has(name, "answer")]
+    texts.update(dict.fromkeys(lost))
     quoting = profile == "factual-consistency/2" and _affordable(rows, texts, findings)
     for row in rows:
         where = f"{VERDICTS}: {row.id}"
@@ -37,6 +47,9 @@ def check_judged_rows(
         if quoting and (text := texts[row.id]) is not None:
             _check_quotes(row, text, findings, where)
     findings.made("verdicts, item scores and quotes")
+    if lost:
+        findings.add("TEXT_WITHHELD", f"{len(lost)} answers are withheld from the run, or words of them", VERDICTS)
+        findings.not_made("quotes in withheld answers", f"{len(lost)} answers of the run are withheld")
     if predicate.purpose == "reask":
         _check_drawn(predicate, rows, run, findings)
 

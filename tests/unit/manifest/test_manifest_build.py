@@ -38,7 +38,7 @@ def test_names_of_the_manifest_are_the_specified_ones() -> None:
     assert set(predicate) == {
         "runId", "row", "pass", "provenance", "intent", "benchmark", "config", "telemetry", "content", "corpus",
         "stack", "model", "judge", "metric", "score", "counts", "window", "signer",
-        "verdicts", "lines",
+        "verdicts", "lines", "figures",
     }  # fmt: skip
     assert set(predicate["benchmark"]) == {"id", "version", "items", "digest", "itemSet"}
     assert set(predicate["provenance"]) == {"sourceKind", "modelInvoked", "evaluator", "upstreamRef"}
