@@ -10,7 +10,7 @@ from ragassay.manifest.checkpoint import SignedCheckpoint
 from ragassay.manifest.note import NoteKey, encode_base64
 from ragassay.records import to_json
 from ragassay.site.safe import shortened
-from ragassay.verify.audit import AnnouncedRow, Audit, RunEntry
+from ragassay.verify.audit import AnnouncedRow, Audit, RedactedRun, RunEntry
 
 MAX_TEXT = 200
 """The most characters of a text from a log that are printed."""
@@ -74,6 +74,7 @@ def audit_lines(found: Audit, signed: SignedCheckpoint, trust: str, *, pinned_si
         lines.append("no announcement counts")
     lines += _section("runs without an announcement", [_run(run) for run in found.unannounced])
     lines += _section("voided runs", [f"{_run(run)}: {_shown(run.reason or '')}" for run in found.voided])
+    lines += _section("texts withheld", [_redacted(one) for one in found.redactions])
     faults = [f"entry {fault.index}  {fault.code}: {_shown(fault.message)}" for fault in found.problems]
     lines += _section("NOT sound", faults)
     lines += _section("by other signers", [f"entry {one.index} by {_shown(one.kid)}" for one in found.foreign])
@@ -105,6 +106,12 @@ def _row(row: AnnouncedRow) -> list[str]:
 def _run(run: RunEntry) -> str:
     score = run.score.decimal if run.score else "no score"
     return f"entry {run.index}  {_shown(run.row)}, pass {run.k} of {run.of}, {score}, run {run.run_id}"
+
+
+def _redacted(one: RedactedRun) -> str:
+    texts, rows = f"{one.texts} text{'s' * (one.texts != 1)}", f"{one.rows} row{'s' * (one.rows != 1)}"
+    run = f"{_shown(one.row)}, pass {one.k} of {one.of}, run {one.run_id}"
+    return f"entry {one.index}  {run} (entry {one.run}): {texts} of {rows}"
 
 
 def _verdict(found: Audit) -> str:

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from ragassay.cli.moments import moment_text
 from ragassay.site.safe import one_line, shortened
-from ragassay.verify import CODES, Announced, Report, severity
+from ragassay.verify import CODES, Announced, Kept, Report, severity
 
 MAX_NAME, MAX_MESSAGE = 100, 400
 """The most characters of a text from a run that are printed: a name, and a finding's message."""
+MAX_REASONS = 5
+"""The most reasons for withholding texts that are printed of one run."""
 
 
 def report_lines(name: str, report: Report, strict: bool) -> list[str]:
@@ -39,7 +41,23 @@ def _claims(report: Report) -> list[str]:
         lines.append(f"    announced as entry {report.announced.index} of {_name(report.announced.log)}")
     if report.witnessed_at is not None:
         lines.append(f"    witnessed {moment_text(report.witnessed_at)}{_announced_at(report.announced)}")
+    if report.withheld is not None:
+        lines += _withheld(report.withheld)
     return lines
+
+
+def _withheld(kept: Kept) -> list[str]:
+    """Say how many texts of how many rows its publisher keeps back, and why, the most frequent reasons first."""
+    lines = [f"    withheld {_counted(kept.texts, 'text')} of {_counted(kept.rows, 'row')}"]
+    reasons = sorted(kept.reasons, key=lambda one: -one.texts)
+    lines += [f"      {one.texts} because: {shortened(one.reason, MAX_NAME)}" for one in reasons[:MAX_REASONS]]
+    if len(reasons) > MAX_REASONS:
+        lines.append(f"      and {len(reasons) - MAX_REASONS} more reasons")
+    return lines
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _name(text: str | None) -> str:

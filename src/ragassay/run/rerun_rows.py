@@ -77,9 +77,10 @@ def compared(
 ) -> Rerun:
     """Return whether `found`, the rows that came out, are the signed rows, which have the same ids in the same order.
 
-    Of the texts that are `redacted` in the published rows only the content digest tells whether they came out again;
-    it is that of the run as it was signed. Equal means equal content digest, counts and score. A row of which the retrieval fails now and did not fail in the
-    run says nothing against the run: where nothing else differs, the outcome is `not possible`.
+    Of the texts that are `redacted` in the published rows only the content digest, that of the run as it was signed,
+    tells whether they came out again. Equal means equal content digest, counts and score. A row of which the retrieval
+    fails now and did not fail in the run says nothing against it: where nothing else differs, the outcome is
+    `not possible`.
     """
     fields = {row.id: [text.field for text in row.texts if row.line is not None] for row in redacted}
     signed = [_uncovered(old, new, fields) for old, new in zip(signed, found, strict=True)]

@@ -13,7 +13,7 @@ from ragassay.verify.policy import (
     Unpinned,
 )
 from ragassay.verify.policy_file import load_policy, write_policy
-from ragassay.verify.report import Announced, Finding, NotMade, Passes, Report
+from ragassay.verify.report import Announced, Finding, Kept, KeptFor, NotMade, Passes, Report
 from ragassay.verify.verifier import verify, verify_run
 
 __all__ = [
@@ -24,6 +24,8 @@ __all__ = [
     "Evidence",
     "Finding",
     "Judgement",
+    "Kept",
+    "KeptFor",
     "NotMade",
     "Passes",
     "PinnedKey",

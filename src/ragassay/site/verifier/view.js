@@ -156,6 +156,23 @@
     return `${seen} ${announcedText(report.announced)}`;
   }
 
+  const MOST_REASONS = 5;
+
+  /** Return what its publisher keeps back of the run, and why, the most frequent reasons first. */
+  function withheld({ texts, rows, reasons }) {
+    const list = element("ul", { class: "withheld" });
+    const sorted = [...reasons].sort((one, other) => other.texts - one.texts);
+    for (const { reason, texts: number } of sorted.slice(0, MOST_REASONS)) {
+      list.append(element("li", {}, `${count(number, "text")}, because: ${reason.slice(0, 400)}`));
+    }
+    const more = sorted.length - MOST_REASONS;
+    if (more > 0) list.append(element("li", {}, `and for ${count(more, "more reason")}`));
+    const said =
+      `Its publisher keeps back ${count(texts, "text")} of ${count(rows, "row")}, or words of them. ` +
+      "Verdicts, scores and figures are the signed ones; what could not be checked is listed below. The reasons given:";
+    return element("div", { class: "kept" }, element("p", {}, said), list);
+  }
+
   function findingItem({ code, message, where }, strict) {
     const level = severity(code, strict);
     const { meaning } = ragassay.data.codes[code];
@@ -185,6 +202,7 @@
     article.append(element("h3", {}, name), verdictLine(report, verdict, strict));
     if (report.runId !== null && report.runId !== undefined) {
       article.append(signer(report), element("p", {}, times(report)), facts(report), recomputed(report));
+      if (report.withheld) article.append(withheld(report.withheld));
     }
     article.append(element("p", { class: "label" }, "Every finding, and what was checked"), findings(report, strict));
     return article;
