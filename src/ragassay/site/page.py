@@ -18,6 +18,7 @@ PLACES = (
     ("compare/index.html", "Compare"),
     ("judges.html", "Judges"),
     ("corpus.html", "Corpus"),
+    ("spec.html", "Specification"),
     ("verify.html", "Verify"),
 )
 """The pages that every page leads to: path and name."""

@@ -16,6 +16,10 @@ DECIDING = 200
 """Questions listed on a compare page; the dot plot shows all."""
 
 
+DRAWN = 600
+"""Pairs of a table whose dot plot is drawn, the best rows' first: all pairs of 35 rows. A page beyond says so."""
+
+
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
     """A row with every other row that it can be compared with: name and path."""
 
@@ -36,7 +40,7 @@ def _pairs(site: Site, placed: Placed) -> Iterator[tuple[str, bytes]]:
     table, paths, names = placed.table, placed.paths, placed.names
     questions = {q.id: q for q in placed.shown[0][1].benchmark.questions} if placed.shown else {}
     lines = {line.id: {cell.row: cell for cell in line.cells} for line in table.questions}
-    for pair in table.pairs:
+    for index, pair in enumerate(table.pairs):
         path = paths.pairs[pair.a, pair.b]
         yield (
             path,
@@ -48,6 +52,8 @@ def _pairs(site: Site, placed: Placed) -> Iterator[tuple[str, bytes]]:
                 a=names[pair.a],
                 b=names[pair.b],
                 names=names,
+                drawn=index < DRAWN,
+                most_drawn=DRAWN,
                 sentence=pair_sentence(pair, names),
                 deciding=[
                     _deciding(pair, identity, lines[identity], questions) for identity in pair.deciding[:DECIDING]

@@ -16,6 +16,7 @@ from ragassay.site.page_question import question_pages
 from ragassay.site.page_row import row_pages
 from ragassay.site.page_run import run_pages
 from ragassay.site.record import Board
+from ragassay.site.spec.page import spec_files
 from ragassay.site.verifier_page import verifier_page
 
 
@@ -31,6 +32,7 @@ def site_files(board: Board, runs: Sequence[LoadedRun], log: Mapping[str, bytes]
     files.update(judges_page(site))
     files.update(corpus_page(site))
     files.update(run_pages(site))
+    files.update(spec_files(board, runs))
     files.update(_downloads(site))
     return files
 

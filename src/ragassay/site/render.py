@@ -21,7 +21,7 @@ from ragassay.site.pictures import cost_latency, difference_plot, runs_over_time
 from ragassay.site.plot import track
 from ragassay.site.record import PREVIEW, Amount
 from ragassay.site.safe import visible
-from ragassay.site.scopewords import attested_words, scope_words
+from ragassay.site.scopewords import attested_words, scope_words, voided_words
 from ragassay.site.text import amount, latency
 from ragassay.site.words import missing_words
 
@@ -121,4 +121,5 @@ FILTERS: dict[str, Callable[..., object]] = {
     "signed": numbers.signed,
     "track": track,
     "utc": utc,
+    "voided_words": voided_words,
 }

@@ -6,7 +6,7 @@ import time
 
 from ragassay.site.numbers import UNKNOWN, plural
 from ragassay.site.record import PREVIEW, Board
-from ragassay.site.standrecord import Attestation
+from ragassay.site.standrecord import Attestation, TakenBack
 
 ATTESTED: dict[Attestation, str] = {
     "witnessed": "witnessed",
@@ -29,3 +29,10 @@ def scope_words(board: Board) -> str:
 def attested_words(found: Attestation | None) -> str:
     """Say how far a log shows a run; a dash where that is not known."""
     return UNKNOWN if found is None else ATTESTED[found]
+
+
+def voided_words(found: TakenBack) -> str:
+    """Say that a run was taken back, when and why, and whether it was public before."""
+    when = f" on {time.strftime('%Y-%m-%d', time.gmtime(found.at))}" if found.at else ""
+    public = "; it was public, and its texts are served no more" if found.withdrawn else ""
+    return f"voided{when}: {found.reason}{public}"

@@ -11,7 +11,10 @@ from ragassay.site.judgerecord import JudgedRow, Judging
 from ragassay.site.page import Placed
 from ragassay.site.pictures import HeatMap, Picture, heat_map, reach_curve, reach_curves
 from ragassay.site.plot import Axis, Share, axis, cause_shares
-from ragassay.site.record import BoardRow, Table
+from ragassay.site.record import BoardRow, Pair, Table
+
+MOST_PAIRS = 200
+"""Pairs up to which the board page lists all; beyond, it lists those with the first row."""
 
 
 class TableView(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,6 +36,14 @@ class TableView(msgspec.Struct, frozen=True, kw_only=True):
     question_paths: Mapping[str, str]
     pair_paths: Mapping[tuple[str, str], str]
     compare_index: str
+
+    @property
+    def listed_pairs(self) -> tuple[Pair, ...]:
+        """Return the pairs that the board page lists."""
+        pairs, first = self.table.pairs, next((row.key for row in self.table.rows if row.rank is not None), None)
+        if len(pairs) <= MOST_PAIRS or first is None:
+            return pairs[:MOST_PAIRS]
+        return tuple(pair for pair in pairs if first in (pair.a, pair.b))
 
     def by_another_judge(self, main: Table) -> bool:
         """Tell whether the table is apart from `main` by its judge, so that one judge of both would help."""

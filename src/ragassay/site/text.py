@@ -11,8 +11,9 @@ from ragassay.site.bar import bar
 from ragassay.site.lines import wrapped
 from ragassay.site.numbers import UNKNOWN, bracket, exact, listed, milliseconds, money, plural, short, shown
 from ragassay.site.paneltext import judging_lines
-from ragassay.site.record import PREVIEW, Amount, Board, BoardRow, Latency, Table
+from ragassay.site.record import Amount, Board, BoardRow, Latency, Table
 from ragassay.site.safe import fitted, one_line
+from ragassay.site.scopewords import scope_words, voided_words
 
 LEGEND = (
     "█ to the 95 % interval ├─┤, ┼ the score (lower median of the window); "
@@ -27,10 +28,11 @@ def render_text(board: Board, width: int = 100, *, whole: bool = True) -> str:
     Unless `whole`, each table that stands apart (earlier questions, another judge) is one line that names it.
     """
     width = max(width, 80)
-    lines = [_between(board.name, PREVIEW, width)]
+    lines = [_between(board.name, scope_words(board), width)]
     for table in board.tables:
         lines += ["", *(_table(table, width) if table.main or whole else _named(table, width))]
     lines += _refused(board, width)
+    lines += _voided(board, width)
     lines += _list("", [board.attested] if board.attested else [], width)
     lines += _list("", [f"! {warning}" for warning in board.warnings], width)
     if board.control_waiver:
@@ -163,9 +165,13 @@ def _rank(row: BoardRow) -> str:
         first, last = row.rank_interval
         span = f"{first}–{last}" if first != last else f"{first}"
         return f"{row.rank}{'≈' if row.not_distinguished else ' '} {span}"
-    return {"set_apart": row.role, "unranked": "unranked", "superseded": "replaced", "not_run": "not run"}.get(
-        row.standing, ""
-    )
+    return {
+        "set_apart": row.role,
+        "unranked": "unranked",
+        "superseded": "replaced",
+        "not_run": "not run",
+        "voided": "voided",
+    }.get(row.standing, "")
 
 
 def _costs(rows: Sequence[BoardRow], width: int) -> list[str]:
@@ -252,3 +258,10 @@ def _refused(board: Board, width: int) -> list[str]:
     if len(board.refused) > NAMED_REFUSED:
         lines.append(f"x and {len(board.refused) - NAMED_REFUSED} more; `ragassay board --json` names all")
     return _list(f"{plural(len(board.refused), 'run')} not verified, neither drawn nor ranked:", lines, width)
+
+
+def _voided(board: Board, width: int) -> list[str]:
+    lines = [f"x {run.id}: {run.row}, pass {run.pass_k}, {voided_words(run.taken_back)}" for run in board.voided]
+    if len(lines) > NAMED_REFUSED:
+        lines[NAMED_REFUSED:] = [f"x and {len(lines) - NAMED_REFUSED} more; `ragassay board --json` names all"]
+    return _list(f"{plural(len(board.voided), 'run')} taken back, counted nowhere:", lines, width)
