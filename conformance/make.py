@@ -26,7 +26,7 @@ from ragassay.testing.logged_run import NOW, PLAIN_KEY_POLICY, Story, tell
 from ragassay.verify import Unpinned, load_policy, verify
 
 HERE = Path(__file__).resolve().parent
-GOLDEN = HERE.parent / "tests" / "golden" / "runs"
+GOLDEN = HERE.parent / "tests" / "golden"
 
 
 class PackCase(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,13 +49,20 @@ def slug(text: str) -> str:
 
 def cases() -> Iterator[PackCase]:
     """Yield every case: golden runs of each version, honest bundles, attacks, and damaged bundles."""
-    for folder in sorted(GOLDEN.iterdir()):
+    for folder in sorted([*(GOLDEN / "runs").iterdir(), *(GOLDEN / "republished").iterdir()]):
         files = read_run(folder).files
         yield PackCase(
             name=f"golden-{folder.name}",
             about="a run of that version, which every later verifier accepts",
             bundle=write_bundle(files),
             policy=PLAIN_KEY_POLICY,
+        )
+    for path in sorted((GOLDEN / "bundles").glob("*.zip")):
+        yield PackCase(
+            name=f"golden-{path.stem}",
+            about="a run of that version with all that stands around it, which every later verifier accepts strictly",
+            bundle=path.read_bytes(),
+            policy=path.with_name(f"{path.stem}.policy.json").read_bytes(),
         )
     for kind, table in (("honest", HONEST), ("attack", ATTACKS)):
         for name, case in table.items():

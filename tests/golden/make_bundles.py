@@ -10,13 +10,16 @@ import sys
 from pathlib import Path
 
 from ragassay.manifest.bundle import write_bundle
+from ragassay.manifest.files import REGISTRY
 from ragassay.testing.bundles import HONEST, POLICIES
 
 NAMES = {
-    "v0.1-announced": "announced, logged, witnessed",
-    "v0.1-registry-root-replaced": "key of a registry whose root was replaced",
-    "v0.1-key-deprecated": "key deprecated, seen while it was valid",
-    "v0.1-key-revoked-later": "key revoked after the run was seen",
+    "v0.2-announced": "announced, logged, witnessed",
+    "v0.2-registry-root-replaced": "key of a registry whose root was replaced",
+    "v0.2-key-deprecated": "key deprecated, seen while it was valid",
+    "v0.2-key-revoked-later": "key revoked after the run was seen",
+    "v0.2-redacted": "texts withheld",
+    "v0.2-redacted-by-another-key": "texts withheld by another key of the registry",
 }
 """The name of each golden bundle, and of the honest bundle that it is."""
 
@@ -25,8 +28,10 @@ def main(folder: Path) -> None:
     """Write each bundle with its policy, where it is not there yet."""
     for name, honest in NAMES.items():
         case = HONEST[honest]
+        built = case.build()
+        beside = {REGISTRY: built.registry} if built.registry is not None else {}
         with (folder / f"{name}.zip").open("xb") as file:
-            file.write(write_bundle(case.build().files))
+            file.write(write_bundle({**built.files, **beside}))
         with (folder / f"{name}.policy.json").open("xb") as file:
             file.write(POLICIES[case.policy] or b"")
 

@@ -75,7 +75,7 @@ def main(folder: Path) -> None:
     """Write one run per profile, where it is not there yet."""
     profiles: tuple[Profile, ...] = ("factual-consistency/1", "factual-consistency/2")
     for profile in profiles:
-        run = folder / f"v0.1-{profile.replace('/', '-')}"
+        run = folder / f"v0.2-{profile.replace('/', '-')}"
         run.mkdir(parents=True)
         for name, data in golden_run(profile).items():
             (run / name).write_bytes(data)
