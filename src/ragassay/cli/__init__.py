@@ -23,6 +23,7 @@ VERBS: dict[str, str] = {
     "board": "Print the board and write it as JSON and as a static site.",
     "calibrate": "Let people rate answers, and hold the judges against them.",
     "judge": "Let further judges judge the stored answers of signed runs again.",
+    "spec": "Write down how the board was tested, as prose whose numbers are all computed.",
     "compare": "Compare two rows: difference, intervals, p, and the questions that decide it.",
     "serve": "Open the local app: read and sign off outputs, rate answers, see the board.",
     "publish": "Publish finished runs: scanned, read, and every reason against them said at once.",

@@ -7,6 +7,11 @@ from typing import TypeAlias
 
 import msgspec
 
+PAIR, MANY = 2, 4
+"""Columns that always fit a narrow screen, and the most that may."""
+LONG = 24
+"""Characters of a cell from which three columns do not fit it."""
+
 
 class Text(msgspec.Struct, frozen=True):
     """Words as they are read; `strong` where they name what a paragraph is about."""
@@ -60,6 +65,12 @@ class Table(msgspec.Struct, frozen=True):
     rows: tuple[tuple[tuple[Span, ...], ...], ...]
     caption: str = ""
     numbers: frozenset[int] = frozenset()
+
+    @property
+    def stacked(self) -> bool:
+        """Tell whether on a narrow screen each row is better set as lines below each other than as columns."""
+        longest = max((sum(len(span.text) for span in cell) for row in self.rows for cell in row), default=0)
+        return len(self.head) > MANY or (len(self.head) > PAIR and longest > LONG)
 
 
 class Heading(msgspec.Struct, frozen=True):

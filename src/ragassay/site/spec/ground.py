@@ -20,6 +20,8 @@ from ragassay.site.spec.document import Link, Span, Text
 
 BOARD = "index.html"
 VERIFY = "verify.html"
+CORPUS = "corpus.html"
+JUDGES = "judges.html"
 GONE = frozenset({"superseded", "voided", "not_run"})
 """Standings of rows of which no number stands."""
 
@@ -108,6 +110,11 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         found = downloads(self.board, list(self.documents.values()))
         own = self.benchmark
         return next((one.path for one in found if own is not None and one.benchmark == own), None)
+
+    def named(self, row: BoardRow) -> Span:
+        """Return a row's name, linked to its page."""
+        page = self.paths.rows.get(row.key)
+        return Link(row.name, page) if page else Text(row.name)
 
     def score(self, row: BoardRow) -> Span:
         """Return a row's score, linked to the run that has it."""

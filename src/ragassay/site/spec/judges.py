@@ -21,6 +21,7 @@ from ragassay.site.spec.counted import verb
 from ragassay.site.spec.document import (
     Block,
     Code,
+    Link,
     Paragraph,
     Said,
     Section,
@@ -30,7 +31,7 @@ from ragassay.site.spec.document import (
     paragraph,
     series,
 )
-from ragassay.site.spec.ground import Ground, on_board
+from ragassay.site.spec.ground import JUDGES, Ground
 
 COLUMNS = {"QWK": "weighted κ", "MAE": "mean |Δ|", "positive": "agreement on the other levels"}
 CHECKS = (
@@ -275,7 +276,7 @@ def _refused(judging: Judging) -> list[Said]:
         (
             f"{plural(count, 'judgement')} could not be verified ({codes}) and {verb(count, 'is', 'are')} used for "
             "nothing, as the ",
-            on_board("board"),
+            Link("page of the judges", JUDGES),
             " says.",
         )
     ]

@@ -158,9 +158,9 @@ def _table(ground: Ground) -> Table:
         known = row.score is not None
         rows.append(
             cells(
-                row.name,
+                ground.named(row),
                 ground.score(row) if known else exact(None),
-                Link(bracket(row.interval), BOARD) if row.interval else UNKNOWN,
+                Link(bracket(row.interval), ground.paths.rows.get(row.key, BOARD)) if row.interval else UNKNOWN,
                 str(row.fully_right) if known else UNKNOWN,
                 str(row.fully_wrong) if known else UNKNOWN,
                 *share,

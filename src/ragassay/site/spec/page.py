@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Sequence
+
+from markupsafe import Markup
 
 from ragassay.site.loaded import LoadedRun
 from ragassay.site.numbers import plural
+from ragassay.site.page import PLACES
 from ragassay.site.record import Board
 from ragassay.site.render import environment, utc
 from ragassay.site.spec.answering import answering
@@ -41,6 +46,13 @@ SECTIONS = (
 )
 HTML = "spec.html"
 MARKDOWN = "spec.md"
+CSS = """
+main { max-width: 48rem; }
+.spec { margin: .75rem 0 1.25rem; } .spec td { padding: .3rem .75rem .3rem 0; } .spec caption { padding-top: .4rem; }
+.spec:not(.cards) td { overflow-wrap: anywhere; } .spec:not(.cards) td:first-child { min-width: 7rem; }
+pre { margin: .75rem 0; } h3 { margin-top: 2rem; }
+"""
+"""What this page is set in beside the style of the site: one measure for prose and tables."""
 SCOPES = {"local": "local preview, not published", "public": "public board"}
 
 
@@ -94,9 +106,25 @@ def spec_files(board: Board, runs: Sequence[LoadedRun]) -> dict[str, bytes]:
 
 def render_html(document: Document, board: Board, base: str = "") -> bytes:
     """Return the specification as a page of the site; `base` stands before each link that leads into the site."""
-    found = environment().get_template("spec.html")
-    around = {"public": board.scope == "public", "places": (), "here": HTML, "script": None, "run_paths": {}}
-    return found.render(board=board, root=base, document=document, kind_of=_kind, **around).encode("utf-8")
+    templates = environment()
+    css = Markup(f"{templates.globals['css']}{CSS}")  # both our own, without anything from a run
+    digest = base64.b64encode(hashlib.sha256(css.encode("utf-8")).digest()).decode("ascii")
+    return (
+        templates.get_template("spec.html")
+        .render(
+            board=board,
+            root=base,
+            public=board.scope == "public",
+            places=PLACES,
+            here=HTML,
+            script=None,
+            document=document,
+            kind_of=_kind,
+            whole_css=css,
+            whole_css_hash=f"sha256-{digest}",
+        )
+        .encode("utf-8")
+    )
 
 
 def _kind(part: object) -> str:

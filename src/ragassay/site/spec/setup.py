@@ -12,6 +12,7 @@ from ragassay.site.spec.counted import spelled
 from ragassay.site.spec.document import (
     Block,
     Code,
+    Link,
     Paragraph,
     Said,
     Section,
@@ -22,7 +23,7 @@ from ragassay.site.spec.document import (
     paragraph,
     series,
 )
-from ragassay.site.spec.ground import Ground
+from ragassay.site.spec.ground import CORPUS, Ground
 from ragassay.site.spec.parameters import (
     Shared,
     asked_for,
@@ -107,7 +108,9 @@ def _whole(corpus: Mapping[str, Any], names: Sequence[str] | None) -> Said:
     return (
         "The corpus ",
         whose,
-        f"has {size}. Its digest is ",
+        "has ",
+        Link(size, CORPUS),
+        ". Its digest is ",
         Code(str(corpus["digest"])),
         ", taken over every page, every chunk, the chunker and the extractor, and is the same on any machine that "
         "builds the same corpus.",
@@ -173,7 +176,7 @@ def _overview(ground: Ground) -> Table:
         exposure = [row.exposure.replace("-", " ") if row.exposure else UNKNOWN] if declared else []
         found.append(
             cells(
-                row.name,
+                ground.named(row),
                 Code(row.stack) if known else NOT_RECORDED,
                 _delivers(row) if known else NOT_RECORDED,
                 (row.threshold or "none") if known else NOT_RECORDED,
