@@ -74,7 +74,7 @@ def _sign_off(workspace: Path) -> None:
 def test_from_finished_passes_to_a_public_board_and_back(job: Path) -> None:
     """Check, decide, sign off, publish; every bundle is verified; one run is taken back and its texts are gone."""
     before = _json(job, "publish", "--check", code=1)
-    assert {one["code"] for run in before["runs"] for one in run["refusals"]} == {"UNDECIDED", "NOT_SIGNED_OFF"}
+    assert {one["code"] for run in before["runs"] for one in run["refusals"]} == {"undecided", "not-signed-off"}
     (finding,) = before["undecided"]
     assert (finding["kind"], finding["text"]) == ("email", MAIL)
     said = _ragassay(job, "publish", code=1)

@@ -21,13 +21,16 @@ from ragassay.site.window import filled_by
 
 ANNOUNCED = frozenset({"NO_INTENT", "INTENT_AFTER_RUN", "INTENT_MISMATCH", "PASS_OUT_OF_PLAN", "PASS_MISSING"})
 """What a strict verifier says of a run whose announcement is missing, late, of something else, or not kept."""
-UNREAD = "NOT_SIGNED_OFF"
+UNREAD = "not-signed-off"
 UNSEEN = frozenset({"UNWITNESSED", "UNTIMED"})
 _AT_ROW = f" ({OUTPUTS}: "
 
 
 class Refusal(msgspec.Struct, frozen=True, kw_only=True):
-    """One reason against a run: `code` for programs, `text` for people, and the questions that it is about."""
+    """One reason against a run: `code` for programs, `text` for people, and the questions that it is about.
+
+    In capitals a code is one of the verifier's; those of the gate itself are small words.
+    """
 
     code: str
     text: str
@@ -105,7 +108,7 @@ def _verified(run: LoadedRun) -> Iterator[Refusal]:
         more = f" (and {len(said) - 1} more)" if len(said) > 1 else ""
         yield Refusal(code=code, text=f"{said[0]}{more}", items=items)
     if run.document is None and not texts:
-        yield Refusal(code="NOT_VERIFIED", text=run.refused or "it could not be verified")
+        yield Refusal(code="not-verified", text=run.refused or "it could not be verified")
 
 
 def _item(text: str) -> Iterator[str]:
@@ -131,7 +134,7 @@ def _kind(run: LoadedRun, document: RunDocument, looked: Looked) -> Iterator[Ref
         yield Refusal(code="REPUBLISHED", text=text)
     if (by := filled_by([one.document for one in looked.workspace if one.document]).get(run.id)) is not None:
         text = f"its pass was filled by run {by}, which stands for it: publish that, or void the fill first"
-        yield Refusal(code="FILLED_BY", text=text)
+        yield Refusal(code="filled-by", text=text)
 
 
 def _eligible(document: RunDocument, looked: Looked) -> Iterator[Refusal]:
@@ -140,10 +143,10 @@ def _eligible(document: RunDocument, looked: Looked) -> Iterator[Refusal]:
     documents = [one.document for one in looked.workspace if one.document]
     current = current_versions([*documents, document], looked.plan)
     if is_subset(reference.id):
-        yield Refusal(code="SUBSET", text=f"it asked a subset of the questions ({reference.id})")
+        yield Refusal(code="subset", text=f"it asked a subset of the questions ({reference.id})")
     elif current.get(reference.id) != reference.digest.sha256:
         text = f"it asked another version of the question set ({reference.id} {reference.version}) than the current one"
-        yield Refusal(code="OLD_BENCHMARK", text=text)
+        yield Refusal(code="old-benchmark", text=text)
     if failed := tuple(row.id for row in document.outputs if row.retrieval == "failed"):
         text = f"retrieval failed for {plural(len(failed), 'question')}: the stack was down, which is not weak"
         yield Refusal(code="RETRIEVAL_FAILED", text=text, items=failed)
@@ -164,9 +167,9 @@ def _announced(run: LoadedRun, looked: Looked) -> Iterator[Refusal]:
         return
     if run.id not in looked.logged:
         text = "the workspace's log does not hold it together with its announcement: publish where it was run"
-        yield Refusal(code="NOT_LOGGED", text=text)
+        yield Refusal(code="not-logged", text=text)
     elif lacking:
-        yield Refusal(code="NOT_LOGGED", text=f"it lacks {listed(lacking)}; `ragassay run` writes what is missing")
+        yield Refusal(code="not-logged", text=f"it lacks {listed(lacking)}; `ragassay run` writes what is missing")
 
 
 def _scanned(run: LoadedRun, looked: Looked) -> Iterator[Refusal]:
@@ -175,15 +178,15 @@ def _scanned(run: LoadedRun, looked: Looked) -> Iterator[Refusal]:
     if errors:
         items = tuple(dict.fromkeys(place.item for one in errors for place in one.places if place.item is not None))
         text = f"the text of an error stands as answer to {plural(len(items), 'question')}: run again, or allow it"
-        yield Refusal(code="ERROR_TEXT", text=text, items=items)
+        yield Refusal(code="error-text", text=text, items=items)
     if len(open_) > len(errors):
         rest = [one for one in open_ if one.kind != "error_text"]
         items = tuple(dict.fromkeys(place.item for one in rest for place in one.places if place.item is not None))
         text = f"findings of the scan that are not decided: {len(rest)}"
-        yield Refusal(code="UNDECIDED", text=text, items=items)
+        yield Refusal(code="undecided", text=text, items=items)
     if looked.unlisted:
         text = f"the scan found {looked.unlisted} more than it lists; nothing is published before all can be decided"
-        yield Refusal(code="UNLISTED", text=text)
+        yield Refusal(code="unlisted", text=text)
 
 
 def _read(run: LoadedRun, looked: Looked) -> Iterator[Refusal]:
@@ -267,7 +270,7 @@ def _of_another_judge(one: RunDocument, others: Sequence[RunDocument], public: s
         f"it was judged by {one.predicate.judge.id}, and others of the same questions were not: {listed(names)}; "
         "rows under different judges are never ranked together: `ragassay judge` judges all of them again with one"
     )
-    return Refusal(code="MIXED_JUDGES", text=text)
+    return Refusal(code="mixed-judges", text=text)
 
 
 def _without_control(
@@ -285,7 +288,7 @@ def _without_control(
                     "no control is public or published with it: publish a row without retrieval too, or say in the "
                     "board file why there is none (control_waiver), which is printed"
                 )
-                yield one.predicate.run_id, Refusal(code="NO_CONTROL", text=text)
+                yield one.predicate.run_id, Refusal(code="no-control", text=text)
 
 
 def undecided_of(looked: Looked, runs: Iterable[str]) -> list[Finding]:

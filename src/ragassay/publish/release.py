@@ -127,13 +127,13 @@ def _of_public(
     published = next((one for one in public.runs if one.id == verdict.run), None)
     refusal = None
     if verdict.run in public.withdrawn:
-        refusal = Refusal(code="WITHDRAWN", text=f"it was withdrawn: {public.withdrawn[verdict.run].reason}")
+        refusal = Refusal(code="withdrawn", text=f"it was withdrawn: {public.withdrawn[verdict.run].reason}")
     elif run.document is None:
         return verdict
     elif published is not None and verdict.run not in public.publications:
-        refusal = Refusal(code="DAMAGED", text=f"it is public already, and its public files: {published.refused}")
+        refusal = Refusal(code="damaged", text=f"it is public already, and its public files: {published.refused}")
     elif published is None and folder_of(workspace, verdict.run).exists():
-        refusal = Refusal(code="DAMAGED", text="it has a public folder that cannot be read")
+        refusal = Refusal(code="damaged", text="it has a public folder that cannot be read")
     else:
         refusal = _changed(run, published, looked)
     if refusal is not None:
@@ -153,12 +153,12 @@ def _changed(run: LoadedRun, published: LoadedRun | None, looked: Looked) -> Ref
         if same_public(run, published, looked.findings, looked.decisions):
             return None
     except InputError as error:
-        return Refusal(code="NOT_WITHHOLDABLE", text=str(error))
+        return Refusal(code="not-withholdable", text=str(error))
     text = (
         "it is public already, and decisions that were made since would change what is public; that is never done "
         "silently: `ragassay unpublish` withdraws it, and the row is run anew"
     )
-    return Refusal(code="CHANGED", text=text)
+    return Refusal(code="changed", text=text)
 
 
 def release(workspace: Workspace, found: Look, keys: Keys, *, now: int) -> list[str]:

@@ -53,14 +53,14 @@ def test_a_run_announced_after_it_began_is_refused() -> None:
 
 def test_a_run_that_the_workspaces_log_lacks_is_refused() -> None:
     """A run that was logged elsewhere has no place in this workspace's publications."""
-    assert "NOT_LOGGED" in codes(verdict(told(), logged=frozenset()))
+    assert "not-logged" in codes(verdict(told(), logged=frozenset()))
 
 
 def test_a_run_without_its_proofs_is_refused() -> None:
     """The log holds it, and its folder lost the proof."""
     run = told()
     files = {name: data for name, data in run.files.items() if not name.endswith("-proof")}
-    assert "NOT_LOGGED" in codes(verdict(msgspec.structs.replace(run, files=files)))
+    assert "not-logged" in codes(verdict(msgspec.structs.replace(run, files=files)))
 
 
 def test_a_failing_retrieval_backend_is_refused_with_the_questions() -> None:
@@ -89,8 +89,8 @@ def test_rows_under_two_judges_are_refused_together() -> None:
     one = made("bm25", "bm25", "1" * 32)
     two = made("dense", "dense", "2" * 32, judge={"kind": "literal", "id": "literal/2", "describe": {}})
     verdicts = check([one, two], looked(one, two, public=(control(),)))
-    assert ["MIXED_JUDGES" in codes(found) for found in verdicts] == [True, True]
-    text = next(one.text for one in verdicts[0].refusals if one.code == "MIXED_JUDGES")
+    assert ["mixed-judges" in codes(found) for found in verdicts] == [True, True]
+    text = next(one.text for one in verdicts[0].refusals if one.code == "mixed-judges")
     assert "dense (literal/2, to be published)" in text
 
 
@@ -98,7 +98,7 @@ def test_a_judge_that_differs_from_what_is_public_is_refused() -> None:
     """A row by another judge than the public ones of the same questions is refused, also when it comes alone."""
     new = made("bm25", "bm25", "1" * 32, judge={"kind": "literal", "id": "literal/2", "describe": {}})
     found = verdict(new, public=(control(),))
-    text = next(one.text for one in found.refusals if one.code == "MIXED_JUDGES")
+    text = next(one.text for one in found.refusals if one.code == "mixed-judges")
     assert "no-retrieval (literal/1, public)" in text
     assert "never ranked together" in text
 
@@ -106,26 +106,26 @@ def test_a_judge_that_differs_from_what_is_public_is_refused() -> None:
 def test_another_question_set_may_have_another_judge() -> None:
     """Judges are compared within one question set and profile: other questions are another table."""
     new = made("bm25", "bm25", "1" * 32, items=4, judge={"kind": "literal", "id": "literal/2", "describe": {}})
-    assert "MIXED_JUDGES" not in codes(verdict(new, public=(control(),)))
+    assert "mixed-judges" not in codes(verdict(new, public=(control(),)))
 
 
 def test_a_missing_control_is_refused() -> None:
     """Without a control, public or in this publication, no number can be read."""
     run = told()
-    assert "NO_CONTROL" in codes(verdict(run, public=()))
+    assert "no-control" in codes(verdict(run, public=()))
     together = check([run, control()], looked(run, control(), public=()))
-    assert "NO_CONTROL" not in codes(together[0])
+    assert "no-control" not in codes(together[0])
 
 
 def test_a_control_of_another_table_is_none() -> None:
     """A control under another answering model is no control of this row."""
     other = control(answer={"kind": "reader", "id": "reader/9", "template": "chunks-as-system/1", "describe": {}})
-    assert "NO_CONTROL" in codes(verdict(told(), public=(other,)))
+    assert "no-control" in codes(verdict(told(), public=(other,)))
 
 
 def test_a_waived_control_is_not_asked_for() -> None:
     """A board that waives its control says why, and that is printed; the gate lets it pass."""
-    assert "NO_CONTROL" not in codes(verdict(told(), public=(), plan=plan(control_waiver="the model knows it all")))
+    assert "no-control" not in codes(verdict(told(), public=(), plan=plan(control_waiver="the model knows it all")))
 
 
 def test_a_subset_is_refused() -> None:
@@ -135,14 +135,14 @@ def test_a_subset_is_refused() -> None:
     reference = msgspec.structs.replace(run.document.predicate.benchmark, id="sample#3")
     predicate = msgspec.structs.replace(run.document.predicate, benchmark=reference)
     subset = msgspec.structs.replace(run, document=msgspec.structs.replace(run.document, predicate=predicate))
-    assert "SUBSET" in codes(verdict(subset))
+    assert "subset" in codes(verdict(subset))
 
 
 def test_an_old_version_of_the_questions_is_refused() -> None:
     """The board file names the current question set; a run of an earlier version of it is refused."""
     current = sample_benchmark(4)
     found = verdict(told(), plan=plan(benchmark=current.digest(), benchmark_id=current.name))
-    assert "OLD_BENCHMARK" in codes(found)
+    assert "old-benchmark" in codes(found)
 
 
 def _stub(run: OpenedRun) -> None:
@@ -189,9 +189,9 @@ def test_error_texts_as_answers_are_refused_with_the_questions() -> None:
     """An answer that is the text of an error is refused, by its questions, until it is allowed with a reason."""
     run = told()
     errors = finding("error_text", "503 Service Unavailable", run.id, "q-001", "q-003")
-    assert codes(verdict(run, findings=(errors,)))["ERROR_TEXT"] == ("q-001", "q-003")
+    assert codes(verdict(run, findings=(errors,)))["error-text"] == ("q-001", "q-003")
     redacted = decision(errors.id, "error_text", "redact")
-    assert "ERROR_TEXT" in codes(verdict(run, findings=(errors,), decisions=(redacted,)))
+    assert "error-text" in codes(verdict(run, findings=(errors,), decisions=(redacted,)))
     allowed = decision(errors.id, "error_text", "allow")
     assert verdict(run, findings=(errors,), decisions=(allowed,)).passes
 
@@ -206,21 +206,21 @@ def test_an_undecided_finding_is_refused_with_the_questions() -> None:
     """A finding is in the way until it is decided; one of another run is not."""
     run = told()
     mail = finding("email", "jane@acme-mail.org", run.id, "q-002")
-    assert codes(verdict(run, findings=(mail,)))["UNDECIDED"] == ("q-002",)
+    assert codes(verdict(run, findings=(mail,)))["undecided"] == ("q-002",)
     assert verdict(run, findings=(mail,), decisions=(decision(mail.id, "email", "redact"),)).passes
     assert verdict(run, findings=(finding("email", "jane@acme-mail.org", "9" * 32, "q-002"),)).passes
 
 
 def test_findings_beyond_those_that_are_listed_are_in_the_way() -> None:
     """What cannot be decided because there is too much of it is never published."""
-    assert "UNLISTED" in codes(verdict(told(), unlisted=3))
+    assert "unlisted" in codes(verdict(told(), unlisted=3))
 
 
 def test_a_run_that_nobody_signed_off_is_refused() -> None:
     """Without a sign-off, and with one that does not hold any more, the refusal says which."""
     run = told()
     never = verdict(run, signed={}).refusals
-    assert [one.code for one in never] == ["NOT_SIGNED_OFF"]
+    assert [one.code for one in never] == ["not-signed-off"]
     lapsed = verdict(run, signed={}, lapsed={run.id: (signed_off(run),)}).refusals
     assert "Ann does not hold any more" in lapsed[0].text
 
@@ -229,8 +229,8 @@ def test_all_refusals_of_all_runs_are_said_at_once() -> None:
     """Nobody has to publish again to see the next reason."""
     one, two = loaded(signed_run(failed=[0])), told(Story(others=()))
     verdicts = check([one, two], looked(one, two, signed={}, logged=frozenset()))
-    assert {"NO_INTENT", "RETRIEVAL_FAILED", "MISSING_ITEMS", "NO_CONTROL", "NOT_SIGNED_OFF"} <= set(codes(verdicts[0]))
-    assert {"PASS_MISSING", "NOT_LOGGED", "NO_CONTROL", "NOT_SIGNED_OFF"} <= set(codes(verdicts[1]))
+    assert {"NO_INTENT", "RETRIEVAL_FAILED", "MISSING_ITEMS", "no-control", "not-signed-off"} <= set(codes(verdicts[0]))
+    assert {"PASS_MISSING", "not-logged", "no-control", "not-signed-off"} <= set(codes(verdicts[1]))
 
 
 HOSTILE = "q‮) (outputs.jsonl: <script>\x1b[31m"
@@ -249,4 +249,4 @@ def test_a_hostile_id_of_a_question_stays_one_text() -> None:
 def test_a_refused_run_without_a_failed_check_is_refused_too(checks: tuple[Check, ...]) -> None:
     """Whatever the reason why there is no document, nothing without one is published."""
     run = LoadedRun(id="a" * 32, files={}, checks=checks, refused="it cannot be read")
-    assert [one.code for one in check([run], looked(run))[0].refusals] == ["NOT_VERIFIED"]
+    assert [one.code for one in check([run], looked(run))[0].refusals] == ["not-verified"]

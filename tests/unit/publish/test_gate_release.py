@@ -62,11 +62,11 @@ def bundles(space: Workspace) -> dict[str, dict[str, bytes]]:
 def test_nothing_is_published_before_it_was_decided_and_read(lab: Lab, tmp_path: Path) -> None:
     """A fresh workspace is refused for what nobody decided and nobody read; `release` itself refuses too."""
     fresh = copy(lab, tmp_path)
-    assert codes(fresh) == {"UNDECIDED", "NOT_SIGNED_OFF"}
+    assert codes(fresh) == {"undecided", "not-signed-off"}
     with pytest.raises(ValueError, match="did not let"):
         release(fresh, seen(fresh), KEYS, now=NOW)
     decide(fresh)
-    assert codes(fresh) == {"NOT_SIGNED_OFF"}
+    assert codes(fresh) == {"not-signed-off"}
     sign_off(fresh)
     assert codes(fresh) == set()
 
@@ -74,7 +74,7 @@ def test_nothing_is_published_before_it_was_decided_and_read(lab: Lab, tmp_path:
 def test_a_decision_after_the_sign_off_voids_it(space: Workspace) -> None:
     """What was read under other decisions is not what would be published: it is read, or at least signed, anew."""
     decide(space, "withhold")
-    assert codes(space) == {"NOT_SIGNED_OFF"}
+    assert codes(space) == {"not-signed-off"}
 
 
 def test_every_public_bundle_is_accepted_and_holds_no_redacted_text(space: Workspace) -> None:
@@ -135,7 +135,7 @@ def test_changed_decisions_are_never_published_silently(space: Workspace) -> Non
     before = bundles(space)
     decide(space, "allow")
     sign_off(space)
-    assert codes(space) == {"CHANGED"}
+    assert codes(space) == {"changed"}
     with pytest.raises(ValueError, match="did not let"):
         published(space)
     assert bundles(space) == before
@@ -253,7 +253,7 @@ def test_a_public_bundle_that_was_changed_is_refused(space: Workspace) -> None:
     public = load_public(space.root, NOW)
     assert run_id not in public.publications
     assert next(run for run in public.runs if run.id == run_id).document is None
-    assert "DAMAGED" in codes(space)
+    assert "damaged" in codes(space)
 
 
 def test_a_publication_of_another_run_is_refused(space: Workspace) -> None:
@@ -290,7 +290,7 @@ def test_a_withdrawn_run_is_not_published_again(space: Workspace) -> None:
     run_id = published(space)[0]
     take_back(space, run_id, "a mistake", KEYS, None, now=NOW)
     refused = {one.code for verdict in seen(space, run_id).verdicts for one in verdict.refusals}
-    assert {"RUN_VOIDED", "WITHDRAWN"} <= refused
+    assert {"RUN_VOIDED", "withdrawn"} <= refused
 
 
 def test_what_cannot_be_taken_back_is_said(space: Workspace) -> None:
@@ -436,7 +436,7 @@ def test_the_gate_wants_the_fill_and_not_what_was_filled(failing: Lab) -> None:
     bad, good = passes(space)
     filled = fill_from(space, bad, [good], KEYS)
     refused = {one.code: one.text for verdict in seen(space, bad).verdicts for one in verdict.refusals}
-    assert filled.run_id in refused["FILLED_BY"]
+    assert filled.run_id in refused["filled-by"]
     assert "RETRIEVAL_FAILED" in refused
     ready(space)
     assert filled.run_id in published(space)
