@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from ragassay.manifest.files import WITHHELD
 from ragassay.manifest.statement import RunDocument
 from ragassay.site.group import ended, role_of, table_key
 from ragassay.site.loaded import LoadedRun, Voided, Withdrawn
@@ -23,8 +24,6 @@ from ragassay.site.standrecord import (
 
 ATTESTATIONS: tuple[Attestation, ...] = ("unannounced", "announced", "witnessed")
 """The weakest first."""
-WITHHELD = "withheld.jsonl"
-"""The file of a published run that names each text which is withheld, one per line."""
 UNSEEN = frozenset({"SIGNER_UNPINNED", "UNTIMED", "UNWITNESSED"})
 
 
