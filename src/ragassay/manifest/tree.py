@@ -35,9 +35,9 @@ def root_of(leaf_hashes: Sequence[bytes]) -> bytes:
     """Return the root over these leaves; that of no leaf is the SHA-256 of nothing."""
     if not leaf_hashes:
         return EMPTY_ROOT
-    row = list(leaf_hashes)
+    row, sha256 = list(leaf_hashes), hashlib.sha256
     while len(row) > 1:
-        paired = [node_hash(row[at], row[at + 1]) for at in range(0, len(row) - 1, 2)]
+        paired = [sha256(b"\x01" + left + right).digest() for left, right in zip(row[::2], row[1::2], strict=False)]
         row = paired + row[len(row) & ~1 :]
     return row[0]
 
