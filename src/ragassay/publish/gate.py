@@ -151,10 +151,9 @@ def _eligible(document: RunDocument, looked: Looked) -> Iterator[Refusal]:
         text = f"retrieval failed for {plural(len(failed), 'question')}: the stack was down, which is not weak"
         yield Refusal(code="RETRIEVAL_FAILED", text=text, items=failed)
     missing = tuple(row.id for row in document.outputs if row.score is None)
-    if is_measured(document) and (len(missing) > missing_allowed(counts.asked) or document.predicate.score is None):
-        text = (
-            f"{len(missing)} of {counts.asked} questions have no score; {missing_allowed(counts.asked)} may be missing"
-        )
+    allowed = missing_allowed(counts.asked)
+    if is_measured(document) and (len(missing) > allowed or document.predicate.score is None):
+        text = f"{len(missing)} of {counts.asked} questions have no score, where at most {allowed} may be missing"
         yield Refusal(code="MISSING_ITEMS", text=text, items=missing)
 
 

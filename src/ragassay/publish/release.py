@@ -20,7 +20,7 @@ from ragassay.publish.reading import Reading, reading_of, touching
 from ragassay.publish.redact import Keys, public_files, same_public, would_be_public
 from ragassay.publish.scan import ScanResult, scan
 from ragassay.publish.signoffs import ReviewFile
-from ragassay.publish.store import Bundle, folder_of, store
+from ragassay.publish.store import Bundle, folder_of, renew_public_proofs, store
 from ragassay.publish.texts import public_texts
 from ragassay.records.publication import Decision, Publication, ScanSummary, SignOff
 from ragassay.run.registration import Registrar
@@ -164,7 +164,8 @@ def _changed(run: LoadedRun, published: LoadedRun | None, looked: Looked) -> Ref
 def release(workspace: Workspace, found: Look, keys: Keys, *, now: int) -> list[str]:
     """Publish each chosen run that is not public yet, and return their ids; the caller holds `store.publishing`.
 
-    The gate must have let all of them pass (`ValueError` otherwise). One that was killed leaves whole publications and
+    Proofs of what is public are renewed where more witnesses have seen the log. The gate must have let all runs pass
+    (`ValueError` otherwise). One that was killed leaves whole publications and
     none that is half there; the next one publishes the rest.
     """
     if not found.passes:
@@ -174,6 +175,7 @@ def release(workspace: Workspace, found: Look, keys: Keys, *, now: int) -> list[
         if run.id not in found.public.publications:
             store(workspace.root, run.id, _bundle(workspace, run, found, keys, now))
             done.append(run.id)
+    renew_public_proofs(workspace.root, LogFolder(workspace.log, seen=workspace.log_seen))
     return done
 
 

@@ -14,16 +14,18 @@ import msgspec
 
 from ragassay import canon
 from ragassay.errors import InputError
+from ragassay.manifest import LogFolder
 from ragassay.manifest.log_disk import locked, sync, write_files, write_whole, writing
 from ragassay.publish.ledger import FOLDER
 from ragassay.records import Record, to_json
 from ragassay.records.publication import Publication
-from ragassay.site.publications import JUDGEMENTS, PUBLIC, PUBLICATION, RUN, WITHDRAWN, Withdrawal
+from ragassay.run.proofs import better_proofs
+from ragassay.site.publications import JUDGEMENTS, PUBLIC, PUBLICATION, RUN, WITHDRAWN, Withdrawal, public_folders
 
 LOCK = ".lock"
 SALTS = "salts"
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
-_TEMPORARY = re.compile(r"\.[0-9a-f]{32}\.[0-9a-f]{8}")
+_TEMPORARY = re.compile(r"\.{1,2}[0-9a-f]{32}(?:\.[0-9a-f]{8}){1,2}")
 
 
 class Bundle(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,7 +55,7 @@ def publishing(workspace: Path) -> Iterator[None]:
         with writing(place):
             for path in place.iterdir():
                 if _TEMPORARY.fullmatch(path.name):
-                    shutil.rmtree(path)
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
         yield
 
 
@@ -107,6 +109,23 @@ def withdraw(workspace: Path, withdrawal: Withdrawal) -> None:
     """Write `withdrawn.json` beside a publication; what was published stays where it is."""
     folder = folder_of(workspace, withdrawal.run)
     write_files(folder, {WITHDRAWN: canon.canonical(to_json(withdrawal))})
+
+
+def renew_public_proofs(workspace: Path, log: LogFolder) -> int:
+    """Write each proof of a public run that more witnesses have cosigned since it was published; return how many.
+
+    Nothing else of a publication is ever changed. A kill leaves the old proof or the new one, and no file beside them.
+    """
+    renewed = 0
+    for folder in public_folders(workspace):
+        for name, data in better_proofs(log, folder / RUN).items():
+            temporary = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}")
+            with writing(folder / RUN / name):
+                write_whole(temporary, data)
+                temporary.replace(folder / RUN / name)
+                sync(folder / RUN)
+            renewed += 1
+    return renewed
 
 
 def read_salts(workspace: Path, run_id: str) -> Salts | None:

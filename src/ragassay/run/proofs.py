@@ -5,13 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 
 from ragassay.errors import VerifyError
-from ragassay.manifest.files import BESIDE, INTENT, INTENT_PROOF, MANIFEST, MAX_BYTES, RUN_PROOF
+from ragassay.manifest.files import (
+    BESIDE,
+    INTENT,
+    INTENT_PROOF,
+    MANIFEST,
+    MAX_BYTES,
+    REDACTION,
+    REDACTION_PROOF,
+    RUN_PROOF,
+)
 from ragassay.manifest.log_disk import read_file
 from ragassay.manifest.log_folder import LogFolder
 from ragassay.manifest.proof import decode_proof
 from ragassay.run.workspace import Workspace, write_bytes
 
-PROOFS = ((INTENT, INTENT_PROOF), (MANIFEST, RUN_PROOF))
+PROOFS = ((INTENT, INTENT_PROOF), (MANIFEST, RUN_PROOF), (REDACTION, REDACTION_PROOF))
 
 
 def renew_proofs(workspace: Workspace, *, quorum: int = 1) -> int:
@@ -27,7 +36,15 @@ def renew_proofs(workspace: Workspace, *, quorum: int = 1) -> int:
 
 def prove_run(log: LogFolder, folder: Path, *, quorum: int = 1) -> int:
     """Do as `renew_proofs` for the run in one folder."""
-    renewed = 0
+    renewed = better_proofs(log, folder, quorum=quorum)
+    for proof, new in renewed.items():
+        write_bytes(folder / proof, new)
+    return len(renewed)
+
+
+def better_proofs(log: LogFolder, folder: Path, *, quorum: int = 1) -> dict[str, bytes]:
+    """Return each proof of the run in one folder that `renew_proofs` would write, by the name of its file."""
+    found = {}
     for statement, proof in PROOFS:
         data = read_file(folder / statement, BESIDE.get(statement, MAX_BYTES[MANIFEST]))
         index = log.find(data) if data is not None else None
@@ -35,9 +52,8 @@ def prove_run(log: LogFolder, folder: Path, *, quorum: int = 1) -> int:
             continue
         new = log.prove(index, quorum=quorum)
         if _signatures(new) > _signatures(read_file(folder / proof, BESIDE[proof])):
-            write_bytes(folder / proof, new)
-            renewed += 1
-    return renewed
+            found[proof] = new
+    return found
 
 
 def _signatures(proof: bytes | None) -> int:

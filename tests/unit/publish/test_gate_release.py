@@ -13,7 +13,8 @@ from release_lab import KEYS, MAIL, NOW, copy, decide, make, published, ready, s
 from run_lab import SIGNER, Lab, register
 
 from ragassay.errors import InputError, StackError
-from ragassay.manifest import LogFolder, decode_run
+from ragassay.manifest import LogFolder, NoteKey, decode_run, generate_key
+from ragassay.manifest.checkpoint import cosign
 from ragassay.manifest.dsse import decode_base64, decode_envelope
 from ragassay.manifest.folder import read_run
 from ragassay.publish import store, withdraw
@@ -455,3 +456,21 @@ def test_what_cannot_be_named_is_not_filled(failing: Lab) -> None:
     path.write_bytes(path.read_bytes().replace(b"part", b"port", 1))
     with pytest.raises(InputError, match="is refused, so nothing is taken"):
         fill_from(space, bad, [good], KEYS)
+
+
+# -- a witness that comes later ------------------------------------------------------------------------------------
+
+
+def test_proofs_of_public_runs_are_renewed_when_a_witness_has_seen_the_log(space: Workspace) -> None:
+    """Published first and cosigned then: the next publication brings the cosignature to every public bundle."""
+    published(space)
+    witness = generate_key("witness")
+    log = LogFolder(space.log, seen=space.log_seen)
+    signed = cosign(log.checkpoint().data, witness, "example.org/witness", NOW)
+    log.accept(signed, [NoteKey("example.org/witness", "witness", witness.x)])
+    before = bundles(space)
+    assert published(space) == []
+    after = bundles(space)
+    changed = {name for run in before for name in after[run] if after[run][name] != before[run].get(name)}
+    assert changed == {"run/run.tlog-proof", "run/intent.tlog-proof", "run/redaction.tlog-proof"}
+    assert all(b"example.org/witness" in after[run][name] for run in after for name in after[run] if "-proof" in name)
