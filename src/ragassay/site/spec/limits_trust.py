@@ -45,11 +45,10 @@ def unwitnessed(ground: Ground) -> Paragraph | None:
     count, total = _count(ground, "UNWITNESSED", "UNTIMED"), len(ground.own)
     if not count or not ground.configs:
         return None
-    who = (
-        f"None of the {plural(total, 'run')} was seen by a witness"
-        if count == total
-        else f"{of_all(count, total, 'run', 'was', 'were')} seen by no witness"
-    )
+    if count == total:
+        who = f"None of the {total:,} runs was seen by a witness" if total > 1 else "The run was seen by no witness"
+    else:
+        who = f"{of_all(count, total, 'run', 'was', 'were')} seen by no witness"
     return under_title(
         "The log is not witnessed.",
         f"{who} that is trusted here: whoever keeps the log could still rewrite it, and the times are the signer's "

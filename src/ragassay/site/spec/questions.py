@@ -34,17 +34,8 @@ def _made(ground: Ground, asked: Sequence[Question]) -> Paragraph:
             f"How they were made is not recorded: {of_all(n, n, 'question', 'names', 'name')} neither author nor tool "
             "nor date.",
         )
-    return paragraph(
-        (
-            f"The {plural(n, 'question')} of {name} ",
-            verb(n, "was", "were"),
-            " written ",
-            _authors(found, n),
-            _dates(found, n),
-            ".",
-        ),
-        _tools(found, n),
-    )
+    subject = f"The {plural(n, 'question')} of {name} {verb(n, 'was', 'were')} written "
+    return paragraph((subject, _dates(found), _authors(found, n), "."), _undated(found, n), _tools(found, n))
 
 
 def _authors(found: Sequence[Provenance], n: int) -> Said:
@@ -59,13 +50,16 @@ def _authors(found: Sequence[Provenance], n: int) -> Said:
     return ("by ", some(named), more)
 
 
-def _dates(found: Sequence[Provenance], n: int) -> str:
+def _dates(found: Sequence[Provenance]) -> str:
     dates = sorted({one.created for one in found if one.created})
-    unknown = sum(not one.created for one in found)
     if not dates:
-        return ", on a day that is not recorded"
-    when = f" on {dates[0]}" if len(dates) == 1 else f" between {dates[0]} and {dates[-1]}"
-    return when + (f" ({unknown} of {n} give no date)" if unknown else "")
+        return ""
+    return f"on {dates[0]} " if len(dates) == 1 else f"between {dates[0]} and {dates[-1]} "
+
+
+def _undated(found: Sequence[Provenance], n: int) -> str | None:
+    unknown = sum(not one.created for one in found)
+    return f"{of_all(unknown, n, 'question', 'gives', 'give')} no date." if unknown else None
 
 
 def _tools(found: Sequence[Provenance], n: int) -> Said:
@@ -91,7 +85,12 @@ def _reviewers(found: Sequence[Provenance], n: int) -> Said:
     by: Said = ("by ", series([f"{name} ({count})" for name, count in reviewers]))
     if not without:
         own = [one for one in found if one.author is not None and one.author == one.reviewed_by]
-        same = f" {of_all(len(own), n, 'question', 'was', 'were')} reviewed by their own author." if own else ""
+        same = (
+            f" {of_all(len(own), n, 'question', 'was', 'were')} reviewed by {verb(len(own), 'its', 'their')} own "
+            "author."
+            if own
+            else ""
+        )
         return (f"All {plural(n, 'question')} were reviewed " if n > 1 else "The question was reviewed ", by, ".", same)
     return (
         f"{of_all(n - without, n, 'question', 'was', 'were')} reviewed ",
