@@ -65,6 +65,13 @@ def test_without_the_extra_nothing_is_scanned(monkeypatch: pytest.MonkeyPatch) -
         detectors()
 
 
+def test_a_presidio_that_gives_up_at_once_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A time limit of nothing would make it pass over texts in silence."""
+    monkeypatch.setattr("presidio_analyzer.pattern_recognizer.REGEX_TIMEOUT_SECONDS", 0)
+    with pytest.raises(NotScanned, match="REGEX_TIMEOUT_SECONDS"):
+        detectors()
+
+
 HOSTILE = {
     "one word": "a" * 1_000_000,
     "at signs": "a@" * 500_000,
@@ -124,7 +131,7 @@ def test_pieces_cover_a_text_and_move_on(unit: str, times: int, size: int, data:
     overlap = size // 2
     cut = list(pieces(text, size=size, overlap=overlap))
     assert all(text[offset : offset + len(piece)] == piece for offset, piece in cut)
-    assert len(cut) <= 2 + len(text) // max(1, size - overlap)
+    assert len(cut) <= 2 + len(text) // max(1, size - overlap - size // 4)
     start = data.draw(st.integers(0, max(0, len(text) - 1)))
     end = min(len(text), start + overlap)
     assert any(offset <= start and end <= offset + len(piece) for offset, piece in cut)
@@ -134,3 +141,33 @@ def test_the_detectors_of_this_file_have_pieces_longer_than_what_they_find() -> 
     """An address, a number or an id is shorter than what two pieces share."""
     assert OVERLAP < PIECE
     assert len(made()) == 3
+
+
+_PARTS = st.sampled_from(
+    [
+        *("ann@acme.io", "@", "://", "password", "=", '"', "'", "+49", "phone", "passport", "ssn", "DE89", "eyJ", "."),
+        *(
+            "٣٤٥٦٧٨٩٠",
+            "１２３４",
+            "²³",
+            "۱۲۳۴۵۶۷۸۹",
+            "१२३४",
+            "536-90-4399",
+            "4111 1111 1111 1111",
+            "::",
+            "\x00",
+            "\u202e",
+        ),
+        *("BEGIN PRIVATE KEY", "-----END ", "\n", " ", "🧿", "AKIA", "sk-", "Bearer ", "//_authToken", "10.1.2.200"),
+    ]
+)
+
+
+@given(st.lists(_PARTS | st.text(max_size=5), max_size=40).map("".join))
+@settings(max_examples=300, deadline=None)
+def test_no_text_makes_a_detector_raise(text: str) -> None:
+    """Digits of other scripts, controls and torn forms are text like any other, and hits lie within it."""
+    for detector in made():
+        for hit in detector.find(text):
+            assert 0 <= hit.start < hit.end <= len(text)
+            assert hit.kind in detector.kinds

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ragassay.publish.detect.hit import NotScanned
 from ragassay.publish.detect.windows import around
 
 if TYPE_CHECKING:
@@ -37,9 +38,17 @@ def version() -> str:
 
 
 def recogniser(name: str, **options: Any) -> EntityRecognizer:
-    """Return a predefined recogniser by its class's name; importing them takes about a second, once."""
+    """Return a predefined recogniser by its class's name; importing them takes about a second, once.
+
+    Raises `NotScanned` where Presidio was told to give up patterns at once: it would pass over texts in silence.
+    """
+    import presidio_analyzer.pattern_recognizer as limits
     import presidio_analyzer.predefined_recognizers as known
 
+    if limits.REGEX_TIMEOUT_SECONDS < 1:
+        raise NotScanned(
+            "REGEX_TIMEOUT_SECONDS lets Presidio pass over texts in silence; unset it, or set it to 1 or more"
+        )
     made: EntityRecognizer = getattr(known, name)(**options)
     return made
 

@@ -19,11 +19,11 @@ def pieces(
 ) -> Iterator[tuple[int, str]]:
     """Yield (offset, piece) over `text[start:end]`: pieces of about `size` characters that overlap."""
     end = len(text) if end is None else end
+    reach = min(_REACH, size // 4)
     while end - start > size:
-        cut = _cut_after(text, start + size, end)
+        cut = _cut_after(text, start + size, end, reach)
         yield start, text[start:cut]
-        back = cut - overlap
-        start = max(start + 1, _cut_before(text, back, start, else_at=back))
+        start = max(start + 1, _cut_before(text, cut - overlap, reach))
     yield start, text[start:end]
 
 
@@ -33,7 +33,7 @@ def around(
     """Yield (offset, piece) over the surroundings of every match of `anchor`; surroundings that touch are joined."""
     low = high = -1
     for match in anchor.finditer(text):
-        start = _cut_before(text, match.start() - before, 0)
+        start = _cut_before(text, max(0, match.start() - before))
         end = _cut_after(text, match.end() + after, len(text))
         if start > high and high >= 0:
             yield from pieces(text, low, high, size=size)
@@ -42,25 +42,18 @@ def around(
         yield from pieces(text, low, high, size=size)
 
 
-def _cut_after(text: str, at: int, end: int) -> int:
+def _cut_after(text: str, at: int, end: int, reach: int = _REACH) -> int:
     """Return the first white space from `at` on, within reach, else `at`; never beyond `end`."""
     if at >= end:
         return end
-    space = _SPACE.search(text, at, min(end, at + _REACH))
+    space = _SPACE.search(text, at, min(end, at + reach))
     return space.start() if space else at
 
 
-def _cut_before(text: str, at: int, start: int, *, else_at: int | None = None) -> int:
-    """Return the place after the last white space before `at`, within reach, else `at`; never before `start`.
-
-    Where the text from `start` on has none, `else_at` is returned, or else `start`.
-    """
-    if at <= start:
-        return start
-    low = max(start, at - _REACH)
+def _cut_before(text: str, at: int, reach: int = _REACH) -> int:
+    """Return the place after the last white space before `at`, within reach, else `at`; 0 where the text begins."""
+    low = max(0, at - reach)
     for place in range(at, low, -1):
         if text[place - 1].isspace():
             return place
-    if low > start:
-        return at
-    return start if else_at is None else else_at
+    return at if low > 0 else 0
