@@ -67,6 +67,18 @@ def write_whole(path: Path, data: bytes) -> None:
         temporary.unlink(missing_ok=True)
 
 
+def write_proof(folder: Path, name: str, data: bytes) -> None:
+    """Write a file into the folder of a run, where a kill may leave no other file: it would be one that nothing covers.
+
+    What is half written lies beside the folder, under a hidden name. Raises `InputError` where it cannot be written.
+    """
+    temporary = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}")
+    with writing(folder / name):
+        write_whole(temporary, data)
+        temporary.replace(folder / name)
+        sync(folder)
+
+
 def sync(folder: Path) -> None:
     """Bring a folder's names to the disk, so that a rename outlives a power cut."""
     file = os.open(folder, os.O_RDONLY)

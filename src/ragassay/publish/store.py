@@ -15,7 +15,7 @@ import msgspec
 from ragassay import canon
 from ragassay.errors import InputError
 from ragassay.manifest import LogFolder
-from ragassay.manifest.log_disk import locked, sync, write_files, write_whole, writing
+from ragassay.manifest.log_disk import locked, sync, write_files, write_proof, write_whole, writing
 from ragassay.publish.ledger import FOLDER
 from ragassay.records import Record, to_json
 from ragassay.records.publication import Publication
@@ -119,11 +119,7 @@ def renew_public_proofs(workspace: Path, log: LogFolder) -> int:
     renewed = 0
     for folder in public_folders(workspace):
         for name, data in better_proofs(log, folder / RUN).items():
-            temporary = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}")
-            with writing(folder / RUN / name):
-                write_whole(temporary, data)
-                temporary.replace(folder / RUN / name)
-                sync(folder / RUN)
+            write_proof(folder / RUN, name, data)
             renewed += 1
     return renewed
 

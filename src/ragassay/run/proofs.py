@@ -15,10 +15,10 @@ from ragassay.manifest.files import (
     REDACTION_PROOF,
     RUN_PROOF,
 )
-from ragassay.manifest.log_disk import read_file
+from ragassay.manifest.log_disk import read_file, write_proof
 from ragassay.manifest.log_folder import LogFolder
 from ragassay.manifest.proof import decode_proof
-from ragassay.run.workspace import Workspace, write_bytes
+from ragassay.run.workspace import Workspace
 
 PROOFS = ((INTENT, INTENT_PROOF), (MANIFEST, RUN_PROOF), (REDACTION, REDACTION_PROOF))
 
@@ -31,14 +31,14 @@ def renew_proofs(workspace: Workspace, *, quorum: int = 1) -> int:
     """
     log = LogFolder(workspace.log)
     folders = sorted(workspace.runs.iterdir()) if workspace.runs.is_dir() else []
-    return sum(prove_run(log, folder, quorum=quorum) for folder in folders)
+    return sum(prove_run(log, folder, quorum=quorum) for folder in folders if not folder.name.startswith("."))
 
 
 def prove_run(log: LogFolder, folder: Path, *, quorum: int = 1) -> int:
     """Do as `renew_proofs` for the run in one folder."""
     renewed = better_proofs(log, folder, quorum=quorum)
     for proof, new in renewed.items():
-        write_bytes(folder / proof, new)
+        write_proof(folder, proof, new)
     return len(renewed)
 
 
