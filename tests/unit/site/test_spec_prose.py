@@ -52,7 +52,7 @@ def test_authors_tools_and_dates_come_from_the_question_file(tmp_path: Path) -> 
         "Cy (1); "
         "1 of 4 questions names no author."
     ) in text
-    assert "The file records as tools draft/2 for 3 questions, and no tool for 1." in text
+    assert "Recorded as tools are draft/2 (3); 1 of 4 questions names no tool." in text
 
 
 def test_nothing_recorded_of_the_questions_is_said_once(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_nothing_recorded_of_the_questions_is_said_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "sentence", "limited"),
     [
-        ((provenance(), provenance()), "All 2 questions were reviewed by Ben (2).", None),
+        ((provenance(), provenance()), "All 2 questions were reviewed by Ben.", None),
         (
             (provenance(), provenance(reviewed_by=None)),
             "1 of 2 questions was reviewed by Ben (1); 1 of 2 questions names no reviewer.",
@@ -201,7 +201,7 @@ def test_missing_items_are_counted_by_class_and_row(tmp_path: Path) -> None:
     make.write_row(tmp_path, "bm25", "bm25", bench, lambda n, k: "judge_failed" if (n, k) == (7, 2) else "supports")
     make.write_row(tmp_path, "dense", "dense", bench, make.losing_first(9))
     text = spec.said(tmp_path)
-    assert "Items are missing. bm25 1 unjudged of 180." in text
+    assert "Items are missing. bm25: 1 unjudged of 180." in text
     assert "In the windows of this board 1 of 360 items is missing" in text
     assert "In the windows of this board 0 of 180 items are missing." in two_rows(tmp_path / "whole")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ragassay.site.numbers import plural
 from ragassay.site.record import BoardRow
 from ragassay.site.spec.counted import of_all, some, verb
-from ragassay.site.spec.document import Paragraph, Said, series, under_title
+from ragassay.site.spec.document import Paragraph, Said, under_title
 from ragassay.site.spec.ground import Ground
 
 KNOWN, CEILING, FLOOR = "known without retrieval", "every row answers it", "no row answers it"
@@ -146,10 +146,12 @@ def missing(ground: Ground) -> Paragraph | None:
     rows = [row for row in ground.rows if row.missing.total]
     if not rows:
         return None
-    said: list[Said] = [(f"{row.name} ", ground.of_run(_classes(row), row)) for row in rows]
+    said: list[Said] = [
+        ("; " if place else "", f"{row.name}: ", ground.of_run(_classes(row), row)) for place, row in enumerate(rows)
+    ]
     return under_title(
         "Items are missing.",
-        (series(said), "."),
+        (*said, "."),
         "A missing item is no 0; the other passes of its question stand for it where there are any.",
     )
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ragassay.site.spec.answering import described, parameters
+from ragassay.site.spec.corpus import corpora
 from ragassay.site.spec.counted import of_all, opening, some, spelled, verb
 from ragassay.site.spec.document import Code, Paragraph, Said, series, under_title
 from ragassay.site.spec.ground import Ground
 from ragassay.site.spec.parameters import unvalued
-from ragassay.site.spec.setup import corpora, stack_described
+from ragassay.site.spec.rows import stack_described
 
 DIGITS = 12
 UNFINISHED = frozenset({"alpha", "beta", "preview", "experimental"})
@@ -25,27 +26,10 @@ def unrecorded(ground: Ground) -> Paragraph | None:
             "Stack, model, corpus, prompt and parameters are unknown, so what made the difference between two rows "
             "cannot be said.",
         )
-    found = {
-        row.name: list(unvalued(stack_described(ground.configs[row.key])))
-        for row in ground.rows
-        if row.key in ground.configs
-    }
     silent = [
         row.name for row in ground.stacks if row.key in ground.configs and not stack_described(ground.configs[row.key])
     ]
-    named: list[Said] = [
-        (series([Code(path) for path in paths]), f" of {name}") for name, paths in found.items() if paths
-    ]
-    count = sum(len(paths) for paths in found.values())
-    without: Said = (
-        (
-            f"{opening(spelled(count, 'parameter'))} {verb(count, 'is', 'are')} recorded without a value: ",
-            some(named),
-            f"; the record does not say whether {verb(count, 'it is', 'they are')} unknown or simply unused.",
-        )
-        if named
-        else None
-    )
+    without = _without_value(ground)
     mute: Said = (
         (
             series(list(silent)),
@@ -58,6 +42,26 @@ def unrecorded(ground: Ground) -> Paragraph | None:
     if not (without or mute or model):
         return None
     return under_title("Not every parameter is known.", without, mute, model)
+
+
+def _without_value(ground: Ground) -> Said:
+    """Say which parameters are recorded without a value, row by row."""
+    found = {
+        row.name: list(unvalued(stack_described(ground.configs[row.key])))
+        for row in ground.rows
+        if row.key in ground.configs
+    }
+    named: list[Said] = [
+        (series([Code(path) for path in paths]), f" of {name}") for name, paths in found.items() if paths
+    ]
+    count = sum(len(paths) for paths in found.values())
+    if not count:
+        return None
+    return (
+        f"{opening(spelled(count, 'parameter'))} {verb(count, 'is', 'are')} recorded without a value: ",
+        some(named),
+        f"; the record does not say whether {verb(count, 'it is', 'they are')} unknown or simply unused.",
+    )
 
 
 def _model(ground: Ground) -> Said:
@@ -73,7 +77,7 @@ def _model(ground: Ground) -> Said:
     )
     if not said:
         return None
-    return f"It is not recorded {' or '.join(said)}."
+    return f"It is not recorded {', nor '.join(said)}."
 
 
 def different_corpora(ground: Ground) -> Paragraph | None:
@@ -180,14 +184,14 @@ def second_passages(ground: Ground) -> Paragraph | None:
     own = [row for row in ground.stacks if row.correct_without_reach]
     if not own:
         return None
-    said: list[Said] = [(f"{row.name} ", ground.of_run(str(row.correct_without_reach), row)) for row in own]
+    said: list[Said] = [(f"{row.name} (", ground.of_run(str(row.correct_without_reach), row), ")") for row in own]
     return under_title(
         "The evidence may not be all there is.",
         (
             "Questions were answered fully right although no accepted passage had been retrieved: ",
             some(said),
-            ". Another passage answers them too, or the answer was luck; until somebody looks, how often the evidence "
-            "was retrieved is known from below only.",
+            ". Another passage answers them too, or the answer was luck; until somebody looks, the board may count "
+            "the evidence as retrieved too seldom.",
         ),
     )
 

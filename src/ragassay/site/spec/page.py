@@ -14,6 +14,7 @@ from ragassay.site.page import PLACES
 from ragassay.site.record import Board
 from ragassay.site.render import environment, utc
 from ragassay.site.spec.answering import answering
+from ragassay.site.spec.corpus import corpus
 from ragassay.site.spec.counted import verb
 from ragassay.site.spec.document import Block, Code, Document, Paragraph, paragraph
 from ragassay.site.spec.ground import Ground, ground_of, on_board
@@ -22,9 +23,9 @@ from ragassay.site.spec.limits import limits
 from ragassay.site.spec.markdown import render_markdown
 from ragassay.site.spec.measured import measured
 from ragassay.site.spec.questions import questions
+from ragassay.site.spec.rows import rows
 from ragassay.site.spec.samples import samples
 from ragassay.site.spec.scoring import scoring
-from ragassay.site.spec.setup import corpus, rows
 from ragassay.site.spec.signing import signing
 from ragassay.site.spec.trust import not_shown, verification
 from ragassay.site.spec.versions import versions

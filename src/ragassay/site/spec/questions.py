@@ -67,8 +67,11 @@ def _tools(found: Sequence[Provenance], n: int) -> Said:
     if not tools:
         return "No tool is recorded: the file does not say whether a program helped to write them."
     unknown = n - sum(count for _, count in tools)
-    named: list[Said] = [f"{tool} for {plural(count, 'question')}" for tool, count in tools]
-    return ("The file records as tools ", some(named), f", and no tool for {unknown}." if unknown else ".")
+    if len(tools) == 1 and not unknown:
+        return f"The tool is recorded as {tools[0][0]}."
+    named: list[Said] = [f"{tool} ({count})" for tool, count in tools]
+    rest = f"; {of_all(unknown, n, 'question', 'names', 'name')} no tool" if unknown else ""
+    return ("Recorded as tools are ", some(named), f"{rest}.")
 
 
 def _reviewed(asked: Sequence[Question]) -> Paragraph:
@@ -82,7 +85,8 @@ def _reviewers(found: Sequence[Provenance], n: int) -> Said:
     alone = "Whether a reference is right and complete rests on whoever wrote it."
     if not reviewers:
         return f"{of_all(n, n, 'question', 'names', 'name')} no reviewer. {alone}"
-    by: Said = ("by ", series([f"{name} ({count})" for name, count in reviewers]))
+    alone_by = len(reviewers) == 1 and not without
+    by: Said = ("by ", series([name if alone_by else f"{name} ({count})" for name, count in reviewers]))
     if not without:
         own = [one for one in found if one.author is not None and one.author == one.reviewed_by]
         same = (

@@ -1,55 +1,23 @@
-"""How answers are scored: who judges, by which rubric, and the arithmetic with an example from the board. Pure."""
+"""How a number is made of verdicts: the arithmetic with an example from the board, and what has none. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from ragassay.records import Config, OutputRow
+from ragassay.records import OutputRow
 from ragassay.score.factual_consistency import CAP, INSUFFICIENT
 from ragassay.site.numbers import plural
 from ragassay.site.record import BoardRow
 from ragassay.site.render import hundredths
 from ragassay.site.spec.counted import of_all
 from ragassay.site.spec.document import (
-    Code,
     Command,
     Paragraph,
     Said,
     Section,
-    Table,
-    cells,
     is_said,
     paragraph,
-    series,
 )
 from ragassay.site.spec.ground import Ground
-from ragassay.site.spec.parameters import leaves, without_secrets
-
-SEEN = {
-    "factual-consistency/1": "the question, the reference, marked as authoritative, the answer, and the context that "
-    "was retrieved",
-    "factual-consistency/2": "the question, the claims of its reference, the reference with its evidence, and the "
-    "answer",
-}
-UNSEEN = {
-    "factual-consistency/1": "never which row it came from",
-    "factual-consistency/2": "neither what was retrieved nor which row it came from",
-}
-DIGESTS = {"prompt": "its prompt", "schema": "the form of its reply"}
-DIGITS = 12
-LITERAL_RUBRIC = (
-    ("SUPPORTS", "each of the claim's lists of literals has a hit"),
-    ("CONTRADICTS", "not so, and a literal that must not stand there does"),
-    ("OMITS", "neither"),
-)
-RUBRIC = (
-    ("SUPPORTS", "the answer asserts what the claim says"),
-    ("HEDGES", "it does so, and softens or qualifies more than the reference"),
-    ("CONTRADICTS", "it asserts the opposite, or something that cannot also be true"),
-    ("OMITS", "it does not address the claim"),
-)
-WORTH = {"SUPPORTS": "1", "HEDGES": "½", "CONTRADICTS": "0", "OMITS": "0"}
+from ragassay.site.spec.rubric import rubric
 
 
 def scoring(ground: Ground) -> Section:
@@ -64,105 +32,13 @@ def scoring(ground: Ground) -> Section:
         return Section("How answers were scored", "scoring", (said, *is_said((_missing(ground),))))
     literal = ground.table.judge_kind == "literal"
     blocks = (
-        _judge(ground, config, literal=literal),
-        _judge_parameters(config, literal=literal),
-        _claims(ground, literal=literal),
-        _rubric(literal=literal),
+        *rubric(ground, config),
         *_formula(ground, literal=literal),
         _insufficient(ground),
         _row_score(ground),
         _missing(ground),
     )
     return Section("How answers are scored", "scoring", is_said(blocks))
-
-
-def _judge(ground: Ground, config: Config, *, literal: bool) -> Paragraph:
-    return _literal_judge(ground, config) if literal else _model_judge(ground, config)
-
-
-def _literal_judge(ground: Ground, config: Config) -> Paragraph:
-    folds = judge_described(config).get("folds")
-    named: Said = None
-    if isinstance(folds, list) and folds:
-        listed = series([Code(str(fold)) for fold in folds])
-        named = ("Some differences it overlooks on purpose; the folds that remove them are ", listed, ".")
-    looks = (
-        ", a program that looks for literals: each claim lists the figures, names or words that an answer must hold "
-        "to make it, and those that it must not hold."
-    )
-    return paragraph(
-        ("The judge is ", Code(ground.table.judge), looks),
-        "It asks no model, costs nothing, and gives anyone who runs it again the same verdicts.",
-        named,
-    )
-
-
-def _model_judge(ground: Ground, config: Config) -> Paragraph:
-    found, scorer = judge_described(config), config.measure.scorer
-    model = found.get("model")
-    base = model.get("base_url") if isinstance(model, dict) else None
-    where: Said = (", asked at ", Code(without_secrets(str(base)))) if base else None
-    digests: list[Said] = [
-        (f"{what} begins ", Code(str(found[key])[:DIGITS])) for key, what in DIGESTS.items() if found.get(key)
-    ]
-    hashed: Said = ("The SHA-256 of ", series(digests), ".") if digests else "Neither prompt nor schema is recorded."
-    return paragraph(
-        ("The judge is the language model ", Code(ground.table.judge), where, "."),
-        f"It is shown {SEEN[scorer]}, and {UNSEEN[scorer]}.",
-        "It gives each claim one of four verdicts and never a number.",
-        hashed,
-    )
-
-
-def judge_described(config: Config) -> Mapping[str, Any]:
-    """Return what the judge says of itself."""
-    found = config.measure.judge.get("describe")
-    return found if isinstance(found, dict) else {}
-
-
-def _judge_parameters(config: Config, *, literal: bool) -> Table | None:
-    """Return everything else that is recorded of a judge that is a model."""
-    if literal:
-        return None
-    own = {
-        key: value for key, value in judge_described(config).items() if key not in ("kind", "id", "schema", "prompt")
-    }
-    if isinstance(own.get("model"), dict):
-        own["model"] = {key: value for key, value in own["model"].items() if key != "kind"}
-    rows = tuple(cells(Code(name), value) for name, value in leaves(own)) if own else ()
-    return Table(("Parameter of the judge", "Value"), rows)
-
-
-def _claims(ground: Ground, *, literal: bool) -> Paragraph:
-    if ground.table.scorer == "factual-consistency/1":
-        return paragraph(
-            "The profile is ",
-            (
-                Code(ground.table.scorer),
-                ": the judge itself takes the claims out of the reference, anew in each pass, and its list is what an "
-                "item is divided by.",
-            ),
-        )
-    quote = (
-        "Every verdict but OMITS has to quote the words of the answer that it rests on, and code looks them up; a "
-        "reply that quotes what is not there is thrown away and asked for again, at most twice."
-        if not literal
-        else "Every verdict but OMITS quotes the words of the answer that it rests on."
-    )
-    return paragraph(
-        (
-            "The profile is ",
-            Code(ground.table.scorer),
-            ": the claims of each reference were fixed before any answer was seen, and every row is divided by the "
-            "same number of them.",
-        ),
-        quote,
-    )
-
-
-def _rubric(*, literal: bool) -> Table:
-    rows = tuple(cells(word, meaning, WORTH[word]) for word, meaning in (LITERAL_RUBRIC if literal else RUBRIC))
-    return Table(("Verdict on a claim", "Given when", "Worth"), rows, numbers=frozenset({2}))
 
 
 def _formula(ground: Ground, *, literal: bool) -> list[Paragraph | Command]:
