@@ -1,4 +1,4 @@
-"""A row of an earlier pass in the place of a failed one: each form that a bundle shows is refused, and what none shows."""
+"""A row of an earlier pass in the place of a failed one: each form that shows is refused; some do not show."""
 
 from __future__ import annotations
 

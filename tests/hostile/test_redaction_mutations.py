@@ -1,4 +1,4 @@
-"""A thousand mutations of a run with texts withheld, of bytes, JSON members and files: none is accepted, none crashes."""
+"""A thousand mutations of a run with texts withheld, of bytes, members and files: none is accepted, none crashes."""
 
 from __future__ import annotations
 

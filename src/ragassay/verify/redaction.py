@@ -131,8 +131,8 @@ def _entry_problem(row: WithheldRow) -> str | None:
     outside = any(not field.startswith(IN_TELEMETRY) for field in fields)
     if (row.line is not None, row.telemetry_line is not None) != (outside, inside):
         return "the leaf of a line stands where a text of that line is listed, and nowhere else"
-    digests = [text.salted_sha256 for text in row.texts]
-    if not all(map(_SHA256.fullmatch, [*digests, *filter(None, [row.line, row.telemetry_line])])):
+    digests = [*(text.salted_sha256 for text in row.texts), row.line, row.telemetry_line]
+    if not all(_SHA256.fullmatch(digest) for digest in digests if digest is not None):
         return "a SHA-256 is written as 64 lower-case hex digits"
     return next((problem for text in row.texts if (problem := reason_problem(text.reason)) is not None), None)
 

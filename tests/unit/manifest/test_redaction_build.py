@@ -13,6 +13,7 @@ from ragassay.errors import VerifyError
 from ragassay.manifest import decode_run
 from ragassay.manifest.files import (
     BESIDE,
+    INTENT_PROOF,
     MANIFEST,
     OUTPUTS,
     PUBLIC_OUTPUTS,
@@ -35,7 +36,7 @@ from ragassay.manifest.redaction import (
 )
 from ragassay.manifest.skeleton import line_leaf
 from ragassay.manifest.tiles import MAX_ENTRY_BYTES
-from ragassay.testing.logged_run import INTENT_PROOF, OTHER, OURS, Story, tell
+from ragassay.testing.logged_run import OTHER, OURS, Story, tell
 from ragassay.testing.republished_run import republished_files
 from ragassay.testing.signed_run import STARTED, open_run, resigned, signed_run
 
