@@ -52,6 +52,14 @@ function button(text, does, attributes = {}) {
 
 function plural(count, word) { return `${count} ${word}${count === 1 ? "" : "s"}`; }
 
+let waiting = Promise.resolve();
+
+function alone(work) { // what is stored is stored one after the other, and none is dropped
+  const done = waiting.then(work);
+  waiting = done.catch(() => {});
+  return done;
+}
+
 function say(text) { $("status").textContent = text; }
 
 function complain(error) {
@@ -63,7 +71,8 @@ function complain(error) {
 function see(view) {
   state.view = view;
   for (const id of VIEWS) $(id).hidden = id !== view;
-  $("bar").hidden = view !== "unit";
+  $("bar").hidden = view === "start";
+  $("reading").hidden = view !== "unit";
   $("who").hidden = view === "start";
   if (view !== "unit") filterOpen(false);
 }

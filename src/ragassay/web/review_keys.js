@@ -56,25 +56,21 @@ async function move(step) {
 
 async function undo() {
   const shown = state.unit !== null && state.seen.has(state.unit.key) ? state.unit.key : state.last;
-  if (shown === null || state.busy) return;
-  state.busy = true;
+  if (shown === null) return;
   try {
-    await ask("/review/unread", { unit: shown });
-    state.seen.delete(shown);
+    await alone(() => ask("/review/unread", { unit: shown }));
     if (state.last === shown) state.last = null;
     await refresh();
-    say("Taken back: it counts as not read.");
     complain(null);
   } catch (error) {
     say("Not stored.");
     complain(error);
     return;
-  } finally {
-    state.busy = false;
   }
   const at = state.order.findIndex((place) => state.units[place].key === shown);
   if (at >= 0) state.at = at;
   await show();
+  say("Taken back: it counts as not read.");
 }
 
 let placing = Promise.resolve();

@@ -128,21 +128,16 @@ function askToSign(list) {
 }
 
 async function signNow() {
-  if (state.busy) return;
-  state.busy = true;
   const names = state.signing.map(({ run, manifest, decisions }) => ({ run, manifest, decisions }));
   try {
-    const given = await ask("/review/sign", { runs: names });
+    const given = await alone(() => ask("/review/sign", { runs: names }));
     $("sign").close();
-    await refresh();
-    showList();
-    $("scan").textContent = `Stored: ${plural(given.signed.length, "run")} signed off. ${$("scan").textContent}`;
+    say(`Stored: ${plural(given.signed.length, "run")} signed off.`);
   } catch (error) {
     showRefused(error);
-    await refresh().then(() => { if (state.view === "list") showList(); }, () => {});
-  } finally {
-    state.busy = false;
   }
+  await refresh();
+  if (state.view === "list") showList();
 }
 
 const LISTED = 50;

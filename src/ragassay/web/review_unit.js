@@ -214,10 +214,8 @@ async function decide(finding, action) {
 }
 
 async function store(finding, action, reason) {
-  if (state.busy) return;
-  state.busy = true;
   try {
-    await ask("/review/decide", { finding: finding.id, action, reason });
+    await alone(() => ask("/review/decide", { finding: finding.id, action, reason }));
     say(`Stored: ${finding.kind.replace("_", " ")} ${ACTIONS[action]}.`);
     await refresh();
     complain(null);
@@ -225,8 +223,6 @@ async function store(finding, action, reason) {
     say("Not stored.");
     complain(error);
     return;
-  } finally {
-    state.busy = false;
   }
   if (state.view === "findings") await showFindings(true);
   else if (state.view === "unit") await show({ page: state.unit?.page ?? 0, stay: true });
