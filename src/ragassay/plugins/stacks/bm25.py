@@ -44,7 +44,7 @@ class BM25:
             "kind": "bm25",
             "k1": self._k1,
             "b": self._b,
-            "delta": self._delta if self._method in ("bm25l", "bm25+") else None,
+            **({"delta": self._delta} if self._method in ("bm25l", "bm25+") else {}),
             "method": self._method,
             "stopwords": self._stopwords if isinstance(self._stopwords, str) else list(self._stopwords),
             "tokenizer": r"\w+, lower-cased, not stemmed",

@@ -44,14 +44,14 @@ class Qdrant:
         """Embed all chunks and index them in a temporary folder; raises `StackError` for an engine error."""
         embedder = embedder_of("qdrant", parts)
         matrix = embed_chunks(embedder, chunks, progress)
-        hnsw = None if self._exact else self._hnsw()
+        graph = {} if self._exact else {"hnsw": self._hnsw()}
         about = described(
             "qdrant",
             embedder,
             truncated(embedder, chunks),
             metric=self._metric,
             exact=self._exact,
-            hnsw=hnsw,
+            **graph,
             qdrant_edge_py=version("qdrant-edge-py"),
         )
         index = QdrantIndex([chunk.id for chunk in chunks], embedder, about)
@@ -94,7 +94,7 @@ class QdrantIndex:
                 block = enumerate(matrix[start : start + _BLOCK], start)
                 points = [qdrant_edge.Point(at, row.tolist()) for at, row in block]
                 self._shard.update(qdrant_edge.UpdateOperation.upsert_points(points))
-            if self._described["hnsw"] is not None:
+            if "hnsw" in self._described:
                 self._shard.optimize()
             stored = self._shard.info().points_count
         except Exception as error:  # the engine raises plain Exception
@@ -144,7 +144,7 @@ class QdrantIndex:
         shard = self._shard
         if shard is None:
             raise StackError("qdrant was asked after it was closed")
-        hnsw = self._described["hnsw"]
+        hnsw = self._described.get("hnsw")
         params = qdrant_edge.SearchParams(exact=hnsw is None, hnsw_ef=None if hnsw is None else hnsw["ef"])
         try:
             nearest = qdrant_edge.Query.Nearest(query)
@@ -154,7 +154,7 @@ class QdrantIndex:
             raise StackError(f"qdrant could not search: {error}") from error
 
     def _config(self) -> qdrant_edge.EdgeConfig:
-        hnsw = self._described["hnsw"] or {"m": 16, "ef_construct": 100, "full_scan_threshold_kb": 10_000}
+        hnsw = self._described.get("hnsw") or {"m": 16, "ef_construct": 100, "full_scan_threshold_kb": 10_000}
         metric = getattr(qdrant_edge.Distance, METRICS[self._described["metric"]])
         return qdrant_edge.EdgeConfig(
             vectors=qdrant_edge.EdgeVectorParams(self._dimension, metric),
