@@ -10,7 +10,7 @@ import click
 
 from ragassay.cli.log_lines import audit_json, audit_lines, show_json, show_lines, utc
 from ragassay.cli.log_source import open_log, read_checkpoint, read_view, read_vkey
-from ragassay.cli.log_witness import cosign
+from ragassay.cli.log_witness import cosign, renewed
 from ragassay.cli.verb_group import VerbGroup
 from ragassay.errors import InputError, VerifyError
 from ragassay.manifest import LogFolder, NoteKey, load_public_key, parse_vkey
@@ -122,7 +122,7 @@ def accept(file: Path, witnesses: tuple[str, ...], quorum: int, workspace: Path)
     times = LogFolder(workspace / "log").accept(data, [witness_key(text) for text in witnesses])
     for key, seen in times.items():
         click.echo(f"{key.name} saw it at {utc(seen)}")
-    click.echo(renewed(workspace, quorum))
+    click.echo(renewed(workspace, f"the runs of {workspace}", quorum))
 
 
 @command.command("void")
@@ -188,12 +188,3 @@ def witness_key(text: str) -> NoteKey:
     if key.kind != "witness":
         raise InputError(f"{key.name!r} is the key of a log; a witness's key is printed by `ragassay log cosign`")
     return key
-
-
-def renewed(workspace: Path, quorum: int = 1) -> str:
-    """Renew the proofs beside the runs of a workspace and return what was done as a line."""
-    from ragassay.run.proofs import renew_proofs
-    from ragassay.run.workspace import Workspace
-
-    count = renew_proofs(Workspace(workspace), quorum=quorum)
-    return f"renewed {count} {'proof' if count == 1 else 'proofs'} beside the runs of {workspace}"

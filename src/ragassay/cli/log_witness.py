@@ -117,10 +117,34 @@ def _renewed(log: Path) -> str:
     workspace = log.resolve().parent
     if log.resolve().name != "log" or not (workspace / "runs").is_dir():
         return ""
+    return f" and {renewed(workspace, 'its runs')}"
+
+
+def renewed(workspace: Path, beside: str, quorum: int = 1) -> str:
+    """Renew the proofs beside the runs of a workspace and beside those that are public; return what was done as a line.
+
+    `beside` is what the runs are called in it.
+    """
     from ragassay.run.proofs import renew_proofs
     from ragassay.run.workspace import Workspace
 
-    return f" and renewed {renew_proofs(Workspace(workspace))} proofs beside its runs"
+    count = renew_proofs(Workspace(workspace), quorum=quorum)
+    said = f"renewed {count} {'proof' if count == 1 else 'proofs'} beside {beside}"
+    return f"{said}{_renewed_public(workspace, quorum)}"
+
+
+def _renewed_public(workspace: Path, quorum: int) -> str:
+    """Renew the proofs of what was published; the public board holds copies, so it has to be written again."""
+    if not (workspace / "public").is_dir():
+        return ""
+    from ragassay.publish.store import renew_public_proofs
+    from ragassay.run.workspace import Workspace
+
+    space = Workspace(workspace)
+    count = renew_public_proofs(workspace, LogFolder(space.log, seen=space.log_seen), quorum=quorum)
+    if not count:
+        return ""
+    return f" and {count} beside the public ones; `ragassay board --public` writes the public board with them"
 
 
 def _slug(name: str) -> str:

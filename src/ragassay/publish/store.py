@@ -111,14 +111,14 @@ def withdraw(workspace: Path, withdrawal: Withdrawal) -> None:
     write_files(folder, {WITHDRAWN: canon.canonical(to_json(withdrawal))})
 
 
-def renew_public_proofs(workspace: Path, log: LogFolder) -> int:
+def renew_public_proofs(workspace: Path, log: LogFolder, *, quorum: int = 1) -> int:
     """Write each proof of a public run that more witnesses have cosigned since it was published; return how many.
 
     Nothing else of a publication is ever changed. A kill leaves the old proof or the new one, and no file beside them.
     """
     renewed = 0
     for folder in public_folders(workspace):
-        for name, data in better_proofs(log, folder / RUN).items():
+        for name, data in better_proofs(log, folder / RUN, quorum=quorum).items():
             write_proof(folder / RUN, name, data)
             renewed += 1
     return renewed
