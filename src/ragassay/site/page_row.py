@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from ragassay.records import to_json
+from ragassay.site.badge import badge_path
 from ragassay.site.changes import leaves
 from ragassay.site.page import Placed, Site
 from ragassay.site.pairwords import turned
@@ -35,6 +36,7 @@ def row_pages(site: Site, placed: Placed) -> Iterator[tuple[str, bytes]]:
                 "row.html",
                 path,
                 row=row,
+                badge=badge_path(site, placed, row),
                 table=placed.table,
                 picture_of_runs=runs_over_time(row) if row.runs else None,
                 parameters=parameters(site, row),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ragassay import canon
+from ragassay.site.badge import badges
+from ragassay.site.feed import feed
 from ragassay.site.file import encode_board
 from ragassay.site.loaded import LoadedRun
 from ragassay.site.page import Site, site_of
@@ -33,6 +35,8 @@ def site_files(board: Board, runs: Sequence[LoadedRun], log: Mapping[str, bytes]
     files.update(corpus_page(site))
     files.update(run_pages(site))
     files.update(spec_files(board, runs))
+    files.update(badges(site))
+    files.update(feed(site))
     files.update(_downloads(site))
     return files
 
