@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import getpass
 import json
 import time
@@ -14,7 +15,7 @@ import msgspec
 
 from ragassay.cli.board import PUBLIC_SITE, Places, build_public, find_places, plan_of
 from ragassay.cli.passphrase import log_signer, run_signer
-from ragassay.cli.publish_lines import filled_lines, look_json, look_lines, released_lines
+from ragassay.cli.publish_lines import decided_lines, filled_lines, look_json, look_lines, released_lines
 from ragassay.errors import InputError
 from ragassay.manifest.files import BESIDE, REGISTRY
 from ragassay.manifest.log_disk import read_file
@@ -28,6 +29,8 @@ from ragassay.records.publication import Action, Decision, Finding
 from ragassay.run.workspace import Workspace
 
 MAX_DECISIONS_BYTES = 16 << 20
+MOST_PROBLEMS = 50
+"""How many problems of a file of decisions are printed."""
 
 
 class Wish(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -127,7 +130,7 @@ def _publish(
 
 def _report(seen: Look, asked: Asked) -> int:
     if asked.as_json:
-        click.echo(json.dumps(look_json(seen, (), None), indent=1))
+        click.echo(json.dumps(look_json(seen, None, None), indent=1))
     else:
         click.echo("\n".join(look_lines(seen)))
         if seen.passes:
@@ -186,7 +189,8 @@ def _in_file(file: Path) -> list[Wish]:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             problems.append(f"line {number}: {error}")
     if problems:
-        raise InputError(f"{file} holds lines that are no decisions", problems)
+        more = [f"and {len(problems) - MOST_PROBLEMS} more lines"] if len(problems) > MOST_PROBLEMS else []
+        raise InputError(f"{file} holds lines that are no decisions", [*problems[:MOST_PROBLEMS], *more])
     return wishes
 
 
@@ -200,13 +204,17 @@ def _who(by: str | None) -> str:
 
 
 def _decide(space: Workspace, seen: Look, asked: Asked) -> None:
-    """Store every decision, or none where one of them cannot be carried out."""
-    known = {one.id: one for one in seen.looked.findings}
+    """Store every decision, or none where one of them cannot be carried out.
+
+    What stands in the outputs is decided there: a reason that holds the same words is written anew by that.
+    """
+    known = {one.id: one for one in (*seen.looked.said, *seen.looked.findings)}
+    ordered = sorted(known)
     decisions: list[Decision] = []
     problems: list[str] = []
     for wish in asked.decisions:
-        ids = [one for one in known if one == wish.finding] or [one for one in known if one.startswith(wish.finding)]
-        if len(ids) != 1 or not wish.finding:
+        ids = _begin_with(ordered, wish.finding)
+        if len(ids) != 1:
             problems.append(f"{len(ids) or 'no'} findings have an id that begins with {wish.finding[:40]!r}")
             continue
         try:
@@ -214,11 +222,22 @@ def _decide(space: Workspace, seen: Look, asked: Asked) -> None:
         except InputError as error:
             problems += [f"{ids[0]}: {problem}" for problem in error.problems or (error.message,)]
     if problems:
-        raise InputError("nothing was decided", problems)
+        more = [f"and {len(problems) - MOST_PROBLEMS} more"] if len(problems) > MOST_PROBLEMS else []
+        raise InputError("nothing was decided", [*problems[:MOST_PROBLEMS], *more])
     DecisionFile(space.root).add_all(decisions)
     if not asked.as_json:
-        for one in decisions:
-            click.echo(f"decided: {one.action} {one.finding} ({one.kind})")
+        click.echo("\n".join(decided_lines(decisions)))
+
+
+def _begin_with(ids: Sequence[str], name: str) -> Sequence[str]:
+    """Return the id that `name` is, or those of the ordered `ids` that begin with it; none where it is empty."""
+    at = bisect.bisect_left(ids, name)
+    if ids[at : at + 1] == [name]:
+        return [name]
+    end = at
+    while name and end < len(ids) and ids[end].startswith(name):
+        end += 1
+    return ids[at:end]
 
 
 def _decided(finding: Finding, wish: Wish, by: str) -> Decision:

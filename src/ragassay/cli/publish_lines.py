@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from ragassay.publish.deciding import possible
+from ragassay.publish.deciding import possible, undecided
 from ragassay.publish.fill import FilledRun
-from ragassay.publish.gate import Refusal, Verdict, undecided_of
-from ragassay.publish.release import Look
+from ragassay.publish.gate import Refusal, Verdict, said_beside, undecided_of
+from ragassay.publish.release import Look, Released
+from ragassay.publish.said import anew
 from ragassay.publish.withdraw import TakenBack
 from ragassay.records import to_json
-from ragassay.records.publication import Finding
+from ragassay.records.publication import Decision, Finding
 from ragassay.site.numbers import listed, plural
 from ragassay.site.safe import one_line, shortened, visible
 
@@ -29,7 +30,16 @@ def look_lines(look: Look) -> list[str]:
     lines = [f"{plural(len(look.verdicts), 'run')} of {plural(len(rows), 'row')}: {one_line(', '.join(rows))}"]
     if look.already:
         lines.append(f"{len(look.already)} of them public already")
-    return [*lines, *_scan(look), *_findings(look), *_notes(look.verdicts), *_refusals(look.verdicts)]
+    later = judged_lines(look, "not public, and judged since", "`ragassay publish` adds it")
+    return [
+        *lines,
+        *_scan(look),
+        *_findings(look),
+        *_beside(look),
+        *_notes(look.verdicts),
+        *later,
+        *_refusals(look.verdicts),
+    ]
 
 
 def _scan(look: Look) -> Iterator[str]:
@@ -56,6 +66,20 @@ def _findings(look: Look) -> Iterator[str]:
         yield f"  and {len(found) - MOST_FINDINGS} more (--json lists all)"
 
 
+def _beside(look: Look) -> Iterator[str]:
+    """Yield the findings in reasons, names, the board file and the log: nothing of those is redacted."""
+    found = open_beside(look)
+    if found:
+        yield f"{plural(len(found), 'finding')} to decide in what becomes public beside the outputs:"
+    for one in found[:MOST_FINDINGS]:
+        yield f"  {one.id}  {one.kind}  {plural(len(one.places), 'place')}, first {_place(one)}"
+        before, text, after = (_inline(part) for part in (one.before, one.text, one.after))
+        yield f"    {before}[[{text}]]{after}"
+        yield f"    --allow {one.id} --reason TEXT, {anew(one)}"
+    if len(found) > MOST_FINDINGS:
+        yield f"  and {len(found) - MOST_FINDINGS} more (--json lists all)"
+
+
 def _inline(text: str) -> str:
     """Return a text on one line, the blanks at its ends kept: it stands between others."""
     line = visible(text[:MAX_TEXT]).replace("\n", " ").replace("\t", " ")
@@ -71,6 +95,35 @@ def _place(one: Finding) -> str:
 def open_findings(look: Look) -> list[Finding]:
     """Return the findings in the chosen runs that are not decided."""
     return undecided_of(look.looked, [run.id for run in look.chosen])
+
+
+def open_beside(look: Look) -> list[Finding]:
+    """Return the findings in what becomes public beside the outputs that are not decided."""
+    found = {one.id: one for run in look.chosen for one in said_beside(run.id, look.looked.said)}
+    return undecided(found.values(), look.looked.decisions)
+
+
+def judged_lines(look: Look, what: str, then: str) -> Iterator[str]:
+    """Yield which judgements were made after runs were published, and which are not public with a run, and why."""
+    added = [(name, run) for run, later in look.later.items() for name in later.added]
+    for name, members in _by(added, look).items():
+        yield f"! {_called(members)}: judgement {shortened(name, MAX_TEXT)}: {what}; {then}"
+    left = [((one.judgement, one.reason), run) for run, gone in look.left_out.items() for one in gone]
+    for (name, reason), members in _by(left, look).items():
+        yield f"! {_called(members)}: judgement {shortened(name, MAX_TEXT)} is left out: {one_line(reason)}"
+
+
+_What = TypeVar("_What")
+
+
+def _by(said: Sequence[tuple[_What, str]], look: Look) -> dict[_What, list[Verdict]]:
+    """Return what is said of runs, each once with the verdicts on them."""
+    verdicts = {verdict.run: verdict for verdict in look.verdicts}
+    found: dict[_What, list[Verdict]] = {}
+    for what, run in said:
+        if run in verdicts:
+            found.setdefault(what, []).append(verdicts[run])
+    return found
 
 
 def _notes(verdicts: Sequence[Verdict]) -> Iterator[str]:
@@ -110,14 +163,16 @@ def _called(verdicts: Sequence[Verdict]) -> str:
     return "; ".join(f"{one_line(row)} pass {', '.join(passes)}" for row, passes in rows.items())
 
 
-def released_lines(done: Sequence[str], look: Look, site: Path | None) -> list[str]:
+def released_lines(done: Released, look: Look, site: Path | None) -> list[str]:
     """Return what was published, where the public board is, and what to do with it."""
-    if done:
-        lines = [f"published {plural(len(done), 'run')}"]
-    else:
+    added = sum(map(len, done.judgements.values()))
+    lines = [f"published {plural(len(done.runs), 'run')}"] if done.runs else []
+    if added:
+        lines.append(f"added {plural(added, 'judgement')} to {plural(len(done.judgements), 'public run')}")
+    if not lines:
         lines = [f"nothing new: {plural(len(look.already), 'run')} public already, and unchanged"]
-    for note in sorted({note for verdict in look.verdicts for note in verdict.notes}):
-        lines.append(f"! {one_line(note)}")
+    lines += _notes(look.verdicts)
+    lines += judged_lines(look, "judged since it was published", "it is public now")
     if site is not None:
         lines.append(f"public board: {site / 'index.html'}")
         lines.append(
@@ -126,17 +181,21 @@ def released_lines(done: Sequence[str], look: Look, site: Path | None) -> list[s
     return lines
 
 
-def look_json(look: Look, done: Sequence[str], site: Path | None) -> dict[str, Any]:
+def look_json(look: Look, done: Released | None, site: Path | None) -> dict[str, Any]:
     """Return what the gate says, and what was published."""
     return {
         "ok": look.passes,
-        "published": list(done),
+        "published": list(done.runs) if done else [],
+        "judgements": {run: list(names) for run, names in done.judgements.items()} if done else {},
         "already": list(look.already),
         "site": None if site is None else str(site),
         "runs": [_verdict_json(verdict) for verdict in look.verdicts],
         "scan": to_json(look.scan.summary),
         "leftOut": dict(look.scan.left_out),
         "undecided": [{**to_json(one), "possible": list(possible(one))} for one in open_findings(look)],
+        "undecidedBeside": [{**to_json(one), "possible": ["allow"], "or": anew(one)} for one in open_beside(look)],
+        "judgedSince": {run: list(later.added) for run, later in look.later.items() if later.added},
+        "judgementsLeftOut": {run: [to_json(one) for one in gone] for run, gone in look.left_out.items()},
     }
 
 
@@ -150,6 +209,12 @@ def _verdict_json(verdict: Verdict) -> dict[str, Any]:
         "refusals": refusals,
         "notes": list(verdict.notes),
     }
+
+
+def decided_lines(decisions: Sequence[Decision]) -> list[str]:
+    """Return what was decided, and the total where that is more than is printed."""
+    lines = [f"decided: {one.action} {one.finding} ({one.kind})" for one in decisions[:MOST_FINDINGS]]
+    return [*lines, *([f"decided {len(decisions)} in all"] if len(decisions) > MOST_FINDINGS else [])]
 
 
 def filled_lines(filled: FilledRun, *, dry: bool) -> list[str]:

@@ -128,8 +128,8 @@ def _impossible(finding: Finding, action: Action) -> list[str]:
         return []
     shown = "; ".join(fixed[:5]) + (f"; and {len(fixed) - 5} more places" if len(fixed) > 5 else "")
     return [
-        f"it stands where nothing can be replaced ({shown}): what is signed there is the measurement itself; "
-        "allow it with the reason, or change the file and run again"
+        f"it stands where nothing can be replaced ({shown}): allow it with the reason, or write it otherwise there; "
+        "what a run was made from is the measurement itself, so it is changed and run again"
     ]
 
 

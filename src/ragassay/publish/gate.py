@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
 from ragassay.estimate import missing_allowed
 from ragassay.manifest.files import INTENT, INTENT_PROOF, OUTPUTS, RUN_PROOF
 from ragassay.manifest.statement import RunDocument
+from ragassay.publish.between import between
 from ragassay.publish.deciding import of_run
 from ragassay.publish.decisions import undecided
-from ragassay.publish.shared_rows import shared_replies
-from ragassay.records.publication import Decision, Finding, SignOff
-from ragassay.site.group import current_versions, groups, is_measured, is_subset, role_of, stack_kind
+from ragassay.publish.verdict import Looked as Looked
+from ragassay.publish.verdict import Refusal as Refusal
+from ragassay.publish.verdict import Verdict as Verdict
+from ragassay.records.publication import Finding
+from ragassay.site.group import current_versions, is_measured, is_subset
 from ragassay.site.loaded import LoadedRun
 from ragassay.site.numbers import listed, plural
-from ragassay.site.record import BoardPlan
 from ragassay.site.window import filled_by
 
 ANNOUNCED = frozenset({"NO_INTENT", "INTENT_AFTER_RUN", "INTENT_MISMATCH", "PASS_OUT_OF_PLAN", "PASS_MISSING"})
@@ -26,60 +28,12 @@ UNSEEN = frozenset({"UNWITNESSED", "UNTIMED"})
 _AT_ROW = f" ({OUTPUTS}: "
 
 
-class Refusal(msgspec.Struct, frozen=True, kw_only=True):
-    """One reason against a run: `code` for programs, `text` for people, and the questions that it is about.
-
-    In capitals a code is one of the verifier's; those of the gate itself are small words.
-    """
-
-    code: str
-    text: str
-    items: tuple[str, ...] = ()
-
-
-class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What the gate says of one run; `notes` are said and stand in nobody's way."""
-
-    run: str
-    row: str
-    pass_k: int
-    of: int
-    refusals: tuple[Refusal, ...]
-    notes: tuple[str, ...] = ()
-
-    @property
-    def passes(self) -> bool:
-        """Tell whether nothing speaks against the run."""
-        return not self.refusals
-
-
-class Looked(msgspec.Struct, frozen=True, kw_only=True):
-    """All that the gate looks at beside the chosen runs.
-
-    `workspace` are all runs of the workspace, `public` the runs that are public already, `logged` the runs that the
-    workspace's log holds together with their announcement; `named` were asked for by their ids. `findings` are those of
-    a scan of the chosen runs, `unlisted` how many there are beyond; `signed` holds, by run, the sign-offs that hold,
-    and `lapsed` those that do not any more.
-    """
-
-    workspace: Sequence[LoadedRun]
-    public: Sequence[LoadedRun] = ()
-    plan: BoardPlan | None = None
-    named: frozenset[str] = frozenset()
-    logged: frozenset[str] = frozenset()
-    findings: Sequence[Finding] = ()
-    unlisted: int = 0
-    decisions: Sequence[Decision] = ()
-    signed: Mapping[str, Sequence[SignOff]] = {}
-    lapsed: Mapping[str, Sequence[SignOff]] = {}
-
-
 def check(chosen: Sequence[LoadedRun], looked: Looked) -> list[Verdict]:
     """Return for each chosen run every reason against publishing it; none is published unless all of them pass.
 
     Reasons that lie between runs (mixed judges, a missing control, shared replies) stand on each run that they are of.
     """
-    together = _together(chosen, looked)
+    together = between(chosen, looked)
     return [_verdict(run, looked, together.get(run.id, ())) for run in chosen]
 
 
@@ -119,12 +73,23 @@ def _item(text: str) -> Iterator[str]:
 
 
 def _alone(run: LoadedRun, document: RunDocument, looked: Looked) -> Iterator[Refusal]:
+    yield from _clock(document, looked)
     yield from _kind(run, document, looked)
     yield from _eligible(document, looked)
     if is_measured(document):
         yield from _announced(run, looked)
     yield from _scanned(run, looked)
     yield from _read(run, looked)
+
+
+def _clock(document: RunDocument, looked: Looked) -> Iterator[Refusal]:
+    """Yield a refusal where the clock says that the run is not over yet: all that is signed now would say so too."""
+    end = document.predicate.window.end if document.predicate.window else 0
+    if looked.now is not None and looked.now < end:
+        text = (
+            "by the clock of this machine the run has not ended yet: set the clock, for what is signed now has its time"
+        )
+        yield Refusal(code="clock", text=text)
 
 
 def _kind(run: LoadedRun, document: RunDocument, looked: Looked) -> Iterator[Refusal]:
@@ -183,9 +148,17 @@ def _scanned(run: LoadedRun, looked: Looked) -> Iterator[Refusal]:
         items = tuple(dict.fromkeys(place.item for one in rest for place in one.places if place.item is not None))
         text = f"findings of the scan that are not decided: {len(rest)}"
         yield Refusal(code="undecided", text=text, items=items)
+    if beside := undecided(said_beside(run.id, looked.said), looked.decisions):
+        text = f"findings in what becomes public beside the outputs that are not decided: {len(beside)}"
+        yield Refusal(code="undecided", text=text)
     if looked.unlisted:
         text = f"the scan found {looked.unlisted} more than it lists; nothing is published before all can be decided"
         yield Refusal(code="unlisted", text=text)
+
+
+def said_beside(run: str, said: Iterable[Finding]) -> list[Finding]:
+    """Return the findings in what is said of one run, and of all of them."""
+    return [one for one in said if any(place.run in (None, run) for place in one.places)]
 
 
 def _read(run: LoadedRun, looked: Looked) -> Iterator[Refusal]:
@@ -210,84 +183,6 @@ def _notes(run: LoadedRun) -> Iterator[str]:
         yield "no witness is known to have seen it: the time of its announcement is the publisher's word"
     if filled := document.predicate.counts.filled:
         yield f"{plural(filled, 'item')} filled from another pass: strict verification refuses it (FILLED)"
-
-
-def _together(chosen: Sequence[LoadedRun], looked: Looked) -> dict[str, list[Refusal]]:
-    """Return by run the reasons that lie between it and other runs: of this publication, public, of the workspace."""
-    found: dict[str, list[Refusal]] = {}
-    new = [run.document for run in chosen if run.document is not None]
-    ids = {document.predicate.run_id for document in new}
-    old = [run.document for run in looked.public if run.document and run.document.predicate.run_id not in ids]
-    for name, refusal in (*_mixed_judges(new, old), *_without_control(new, old, looked.plan)):
-        found.setdefault(name, []).append(refusal)
-    for shared in shared_replies(_all(chosen, looked)):
-        if shared.run in ids:
-            text = f"it holds the same replies as run {shared.other}, and no fill says so: one was taken from the other"
-            refusal = Refusal(code="FILL_UNDECLARED", text=text, items=shared.items)
-            found.setdefault(shared.run, []).append(refusal)
-    return found
-
-
-def _all(chosen: Sequence[LoadedRun], looked: Looked) -> Iterator[tuple[RunDocument, Mapping[str, bytes]]]:
-    by_id = {run.id: run for run in (*looked.public, *looked.workspace, *chosen)}
-    for run in by_id.values():
-        document = run.document or (run.voided.document if run.voided else None)
-        if document is not None:
-            yield document, run.files
-
-
-def _mixed_judges(new: Sequence[RunDocument], old: Sequence[RunDocument]) -> Iterator[tuple[str, Refusal]]:
-    """Yield a refusal for each run of a question set and profile that stands under several judges."""
-    sets: dict[tuple[str, str], list[RunDocument]] = {}
-    for document in (*new, *old):
-        predicate = document.predicate
-        if is_measured(document):
-            profile = predicate.metric.id.partition("-judged-by-")[0]
-            sets.setdefault((predicate.benchmark.digest.sha256, profile), []).append(document)
-    for members in sets.values():
-        judges = {_judge(one): one.predicate.judge.id for one in members}
-        if len(judges) < 2:
-            continue
-        for one in new:
-            if one in members:
-                others = [other for other in members if _judge(other) != _judge(one)]
-                yield one.predicate.run_id, _of_another_judge(one, others, {id(document) for document in old})
-
-
-def _judge(document: RunDocument) -> tuple[str, str]:
-    judge = document.predicate.judge
-    return judge.id, judge.digest.sha256 if judge.digest else ""
-
-
-def _of_another_judge(one: RunDocument, others: Sequence[RunDocument], public: set[int]) -> Refusal:
-    def called(other: RunDocument) -> str:
-        where = "public" if id(other) in public else "to be published"
-        return f"{other.predicate.row.name} ({other.predicate.judge.id}, {where})"
-
-    names = sorted({called(other) for other in others})
-    text = (
-        f"it was judged by {one.predicate.judge.id}, and others of the same questions were not: {listed(names)}; "
-        "rows under different judges are never ranked together: `ragassay judge` judges all of them again with one"
-    )
-    return Refusal(code="mixed-judges", text=text)
-
-
-def _without_control(
-    new: Sequence[RunDocument], old: Sequence[RunDocument], plan: BoardPlan | None
-) -> Iterator[tuple[str, Refusal]]:
-    """Yield a refusal for each run whose table has no control, unless the board waives it and says why."""
-    if plan is not None and plan.control_waiver:
-        return
-    for group in groups([one for one in (*new, *old) if is_measured(one)], plan):
-        if any(role_of(stack_kind(one)) == "control" for one in group.documents):
-            continue
-        for one in group.documents:
-            if one in new:
-                text = (
-                    "no control is public or published with it: publish a row without retrieval too, or say in the "
-                    "board file why there is none (control_waiver), which is printed"
-                )
-                yield one.predicate.run_id, Refusal(code="no-control", text=text)
 
 
 def undecided_of(looked: Looked, runs: Iterable[str]) -> list[Finding]:

@@ -23,14 +23,13 @@ from ragassay.manifest.files import (
 from ragassay.manifest.redaction import Withholding, build_redaction, salts_from
 from ragassay.manifest.registry import decode_registry
 from ragassay.publish.deciding import PlaceKey, Span, decided_by_place, of_run
+from ragassay.publish.judged import judged_with
 from ragassay.publish.store import Salts, read_salts, write_salts
 from ragassay.publish.texts import JUDGEMENTS
 from ragassay.records.publication import Decision, Finding, LeftOut
 from ragassay.run.registration import Registrar
 from ragassay.run.workspace import Workspace
 from ragassay.site.loaded import LoadedRun
-from ragassay.verify import Unpinned
-from ragassay.verify.judgement import verify_judgement
 
 SHOWN = (OUTPUTS, PUBLIC_OUTPUTS, TELEMETRY, PUBLIC_TELEMETRY)
 """The files that hold the texts of a run, signed or public."""
@@ -80,8 +79,8 @@ def public_files(
     else:
         files = _redacted(workspace, run, withheld, keys, now)
         redaction = canon.sha256(files[REDACTION])
-    judgements, left_out = _judgements(run, files, findings, decisions)
-    return Public(files=files, judgements=judgements, redaction=redaction, left_out=left_out)
+    judged = judged_with(run, files, findings, decisions, now=int(time.time()))
+    return Public(files=files, judgements=judged.kept, redaction=redaction, left_out=judged.left_out)
 
 
 def withholdings(run_id: str, findings: Sequence[Finding], decisions: Sequence[Decision]) -> list[Withholding]:
@@ -142,13 +141,18 @@ def _built(
         raise InputError(f"run {run.id}: its texts cannot be withheld: {error}") from error
 
 
-def would_be_public(run: LoadedRun, findings: Sequence[Finding], decisions: Sequence[Decision]) -> Mapping[str, bytes]:
-    """Return the files with the texts of a run as they would be published, signed by nobody who counts.
+def rehearsed(run: LoadedRun, findings: Sequence[Finding], decisions: Sequence[Decision]) -> Mapping[str, bytes]:
+    """Return the public files of a run as they would be, a redaction among them signed by nobody who counts.
 
     Raises `InputError` where nothing of such a run can be withheld.
     """
     withheld = withholdings(run.id, findings, decisions)
-    files = _built(run, withheld, b"", generate_key(), 0, None) if withheld else run.files
+    return _built(run, withheld, b"", generate_key(), 0, None) if withheld else run.files
+
+
+def would_be_public(run: LoadedRun, findings: Sequence[Finding], decisions: Sequence[Decision]) -> Mapping[str, bytes]:
+    """Return those of `rehearsed` that hold the texts of the run; raises `InputError` as it does."""
+    files = rehearsed(run, findings, decisions)
     return {name: files[name] for name in SHOWN if name in files}
 
 
@@ -158,29 +162,3 @@ def same_public(
     """Tell whether what is public of a run is what would be published of it now, text by text."""
     shown = {name: published.files[name] for name in SHOWN if name in published.files}
     return shown == would_be_public(run, findings, decisions)
-
-
-def _judgements(
-    run: LoadedRun, files: Mapping[str, bytes], findings: Sequence[Finding], decisions: Sequence[Decision]
-) -> tuple[dict[str, Mapping[str, bytes]], tuple[LeftOut, ...]]:
-    """Return the judgements that are published with a run, and why each of the others is not."""
-    touched = {
-        key.file.removeprefix(JUDGEMENTS).partition("/")[0]
-        for key in decided_by_place(of_run(findings, run.id), decisions)
-        if _is_judgement(key)
-    }
-    kept: dict[str, Mapping[str, bytes]] = {}
-    left_out: list[LeftOut] = []
-    for one in run.judgements:
-        if one.document is None:
-            why = f"it could not be verified: {one.refused}"
-        elif one.id in touched:
-            why = "it holds a text that is withheld"
-        else:
-            report = verify_judgement(one.files, run_files=files, policy=Unpinned(), now=int(time.time()))
-            if report.ok():
-                kept[one.id] = one.files
-                continue
-            why = f"it cannot be checked against what is published of the run: {', '.join(report.codes)}"
-        left_out.append(LeftOut(judgement=one.id, reason=why))
-    return kept, tuple(left_out)

@@ -15,6 +15,7 @@ import msgspec
 from ragassay import canon
 from ragassay.errors import InputError
 from ragassay.manifest import LogFolder
+from ragassay.manifest.judgement_folder import read_judgement
 from ragassay.manifest.log_disk import locked, sync, write_files, write_proof, write_whole, writing
 from ragassay.publish.ledger import FOLDER
 from ragassay.records import Record, to_json
@@ -74,10 +75,36 @@ def store(workspace: Path, run_id: str, bundle: Bundle) -> None:
     folder = folder_of(workspace, run_id)
     if folder.exists():
         raise InputError(f"{folder} is there already; a published run is never changed")
-    temporary = folder.with_name(f".{run_id}.{secrets.token_hex(4)}")
+    _place(workspace, run_id, _files(bundle), folder)
+
+
+def add_judgements(
+    workspace: Path, run_id: str, judgements: Mapping[str, Mapping[str, bytes]], publication: Publication
+) -> None:
+    """Put judgements beside a public run, each as a whole or not at all, and then say so in `publication.json`.
+
+    A judgement that is there and that no publication names was left by a kill: it stays where its bytes are the same.
+    Raises `InputError` where something else is there, or where it cannot be written.
+    """
+    folder = folder_of(workspace, run_id)
+    for name, members in judgements.items():
+        place = folder / JUDGEMENTS / _plain(name)
+        if not place.exists():
+            with writing(place):
+                place.parent.mkdir(exist_ok=True)
+                sync(folder)
+            _place(workspace, run_id, {_plain(member): data for member, data in members.items()}, place)
+        elif read_judgement(place).files != members:
+            raise InputError(f"{place} is there and is another judgement; move it away")
+    write_files(folder, {PUBLICATION: canon.canonical(to_json(publication))})
+
+
+def _place(workspace: Path, run_id: str, files: Mapping[str, bytes], folder: Path) -> None:
+    """Write a folder so that it appears with all its files; what is half written lies hidden below `public`."""
+    temporary = folder_of(workspace, run_id).with_name(f".{run_id}.{secrets.token_hex(4)}")
     with writing(folder):
         try:
-            for name, data in _files(bundle).items():
+            for name, data in files.items():
                 (temporary / name).parent.mkdir(parents=True, exist_ok=True)
                 write_whole(temporary / name, data)
             for place in sorted(path for path in temporary.rglob("*") if path.is_dir()):

@@ -51,14 +51,15 @@ def public_texts(run: LoadedRun) -> Iterator[PublicText]:
     replaced by U+FFFD, so that offsets stay.
     """
     for name in sorted(run.files):
-        yield from _file(run.id, name, run.files[name])
+        yield from file_texts(run.id, name, run.files[name])
     for judgement in run.judgements:
         if judgement.document is not None:
             for name in sorted(judgement.files):
-                yield from _file(run.id, f"{JUDGEMENTS}{judgement.id}/{name}", judgement.files[name])
+                yield from file_texts(run.id, f"{JUDGEMENTS}{judgement.id}/{name}", judgement.files[name])
 
 
-def _file(run: str, name: str, data: bytes) -> Iterator[PublicText]:
+def file_texts(run: str | None, name: str, data: bytes) -> Iterator[PublicText]:
+    """Yield every string of one file, as `public_texts` does of those of a run."""
     base = name.rpartition("/")[2]
     if base in _ROWS:
         for line in data.split(b"\n"):
@@ -67,35 +68,37 @@ def _file(run: str, name: str, data: bytes) -> Iterator[PublicText]:
         return
     value = _parsed(data)
     if value is _NO_JSON:
-        yield _text(run, name, None, "", data.decode("utf-8", "replace"))
+        yield text_at(run, name, None, "", data.decode("utf-8", "replace"))
     else:
         yield from _values(run, name, None, "", _opened(value), names=True)
 
 
-def _row(run: str, file: str, base: str, line: bytes) -> Iterator[PublicText]:
+def _row(run: str | None, file: str, base: str, line: bytes) -> Iterator[PublicText]:
     value = _parsed(line)
     if value is _NO_JSON:
-        yield _text(run, file, None, "", line.decode("utf-8", "replace"))
+        yield text_at(run, file, None, "", line.decode("utf-8", "replace"))
         return
     item = _member(value, "id")
     prefix = "telemetry" if base == TELEMETRY else ""
     yield from _values(run, file, item if isinstance(item, str) else None, prefix, value, names=False)
 
 
-def _values(run: str, file: str, item: str | None, path: str, value: Any, *, names: bool) -> Iterator[PublicText]:
+def _values(
+    run: str | None, file: str, item: str | None, path: str, value: Any, *, names: bool
+) -> Iterator[PublicText]:
     """Yield the strings below `value`, depth first, without recursion: a file may be nested as deep as it likes."""
     waiting: list[tuple[str, str | None, Any]] = [(path, item, value)]
     while waiting:
         at, of, now = waiting.pop()
         if isinstance(now, str):
-            yield _text(run, file, of, at, now)
+            yield text_at(run, file, of, at, now)
         elif isinstance(now, list):
             rows = [(_joined(at, _number(at, place, one)), _owner(at, of, one), one) for place, one in enumerate(now)]
             waiting.extend(reversed(rows))
         elif isinstance(now, tuple):
             if names:
                 for key, _ in now:
-                    yield _text(run, file, of, _joined(at, key) + NAME_OF, key)
+                    yield text_at(run, file, of, _joined(at, key) + NAME_OF, key)
             waiting.extend(reversed([(_joined(at, key), of, one) for key, one in now]))
 
 
@@ -124,8 +127,11 @@ def _joined(path: str, key: str) -> str:
     return f"{path}/{escaped}" if path else escaped
 
 
-def _text(run: str, file: str, item: str | None, field: str, text: str) -> PublicText:
-    return PublicText(run=run, file=file, item=None if item is None else _clean(item), field=field, text=_clean(text))
+def text_at(run: str | None, file: str, item: str | None, field: str, text: str) -> PublicText:
+    """Return a text and where it stands; a lone surrogate in it is replaced by U+FFFD, so that offsets stay."""
+    return PublicText(
+        run=run, file=file, item=None if item is None else _clean(item), field=_clean(field), text=_clean(text)
+    )
 
 
 def _clean(text: str) -> str:

@@ -5,6 +5,7 @@ A public board is made of this and of nothing else that the workspace holds.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,13 +16,14 @@ from ragassay import canon
 from ragassay.errors import InputError, VerifyError
 from ragassay.manifest.decode import decode_statement
 from ragassay.manifest.dsse import decode_base64, decode_envelope
-from ragassay.manifest.files import MANIFEST
+from ragassay.manifest.files import MANIFEST, MAX_BYTES
 from ragassay.manifest.log_disk import read_file
 from ragassay.manifest.statement import RunPredicate
-from ragassay.records.publication import Publication
+from ragassay.records.publication import Publication, SignOff
 from ragassay.records.values import Record
 from ragassay.site.judgements import JudgementTrust, with_those_in
 from ragassay.site.loaded import Check, LoadedRun, Withdrawn
+from ragassay.site.publication_check import Beside, contradictions, with_listed
 from ragassay.site.reexecuted import observed
 from ragassay.site.runs import Trust, load_run, trust_of
 
@@ -32,6 +34,11 @@ WITHDRAWN = "withdrawn.json"
 RUN = "run"
 JUDGEMENTS = "judgements"
 MAX_PUBLICATION_BYTES = 16 << 20
+RUNS = "runs"
+NAMES = frozenset({RUN, JUDGEMENTS, PUBLICATION, WITHDRAWN})
+"""What a public folder may hold."""
+SIGN_OFFS = "review/signoffs.jsonl"
+MAX_SIGN_OFFS_BYTES = 64 << 20
 MAX_PUBLICATIONS = 10_000
 """The most published runs that are read."""
 
@@ -71,11 +78,14 @@ def load_public(workspace: Path, now: int | None = None) -> PublicRuns:
     when = int(time.time()) if now is None else now
     trust = trust_of(workspace, when)
     judges = JudgementTrust(own=trust.own, policy=trust.policy, now=when)
+    held = Beside(
+        log=None if trust.log is None else frozenset(trust.log.entries), sign_offs=_sign_offs(workspace / SIGN_OFFS)
+    )
     runs: list[LoadedRun] = []
     publications: dict[str, Publication] = {}
     withdrawn: dict[str, Withdrawn] = {}
     for folder in folders:
-        run, publication = _load(folder, trust)
+        run, publication = _load(folder, trust, held, workspace)
         gone = _withdrawn(folder, run, publication) if publication is not None else None
         if gone is not None:
             withdrawn[run.id] = gone
@@ -84,7 +94,10 @@ def load_public(workspace: Path, now: int | None = None) -> PublicRuns:
         elif publication is not None and run.document is not None:
             publications[run.id] = publication
         run = msgspec.structs.replace(observed(run, workspace), publication=publication)
-        runs.append(with_those_in(run, _judgement_folders(folder), judges))
+        run = with_those_in(run, _judgement_folders(folder), judges)
+        if publication is not None and run.document is not None:
+            run = msgspec.structs.replace(run, judgements=with_listed(run.judgements, publication))
+        runs.append(run)
     return PublicRuns(runs=tuple(runs), publications=publications, withdrawn=withdrawn)
 
 
@@ -130,8 +143,14 @@ def predicate_of(files: Mapping[str, bytes]) -> RunPredicate:
     return decode_statement(envelope.payload_type, decode_base64(envelope.payload)).predicate
 
 
-def _load(folder: Path, trust: Trust) -> tuple[LoadedRun, Publication | None]:
+def _load(folder: Path, trust: Trust, held: Beside, workspace: Path) -> tuple[LoadedRun, Publication | None]:
+    if link := _link(folder):
+        why = f"{_name(link)} is a link; a public folder holds files only"
+        return _refused(LoadedRun(id=_name(folder), files={}, checks=()), "BUNDLE_LINK", why), None
     run = load_run(folder / RUN, trust, folder.name)
+    if foreign := [one.name for one in _within(folder) if one.name not in NAMES and not one.name.startswith(".")]:
+        why = f"{_name(Path(foreign[0]))} is no file of a publication; move it away"
+        return _refused(run, "BUNDLE_NAME", why), None
     try:
         publication = read_publication(folder)
     except InputError as error:
@@ -141,7 +160,41 @@ def _load(folder: Path, trust: Trust) -> tuple[LoadedRun, Publication | None]:
     manifest = canon.sha256(run.files.get(MANIFEST, b""))
     if (publication.run, publication.manifest) != (run.id, manifest):
         return _refused(run, "ROW_FOREIGN_RUN", f"{PUBLICATION} is of another run than the one beside it"), None
+    own = read_file(workspace / RUNS / folder.name / MANIFEST, MAX_BYTES[MANIFEST])
+    wrong = list(contradictions(run, publication, msgspec.structs.replace(held, manifest=own)))
+    if wrong:
+        return _refused(run, "BUNDLE_DAMAGED", f"{PUBLICATION} is not as it was written: {'; '.join(wrong)}"), None
     return run, publication
+
+
+def _link(folder: Path) -> Path | None:
+    """Return the first link among a public folder, what it holds, and its judgements; a run's own are looked at too."""
+    places = (folder, *(_within(folder) if not folder.is_symlink() else ()))
+    judgements = [one for place in places if place.name == JUDGEMENTS and place.is_dir() for one in _within(place)]
+    return next((one for one in (*places, *judgements) if one.is_symlink()), None)
+
+
+def _within(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError as error:
+        raise InputError(f"{folder} cannot be read ({error.strerror}); check its permissions") from error
+
+
+def _name(path: Path) -> str:
+    return path.name.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _sign_offs(path: Path) -> frozenset[SignOff] | None:
+    """Return every line of the sign-offs that can be read, None where there are none: then nothing is compared."""
+    data = read_file(path, MAX_SIGN_OFFS_BYTES)
+    if data is None:
+        return None
+    found = []
+    for line in data.split(b"\n")[:-1]:
+        with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):  # `publish` names lines that are none
+            found.append(msgspec.json.decode(line, type=SignOff))
+    return frozenset(found)
 
 
 def _refused(run: LoadedRun, code: str, why: str) -> LoadedRun:

@@ -18,7 +18,7 @@ from gate_lab import finding, looked, told
 from ragassay.cli.publish import command
 from ragassay.cli.publish_lines import look_json, look_lines, released_lines, taken_back_lines
 from ragassay.publish.gate import Refusal, Verdict
-from ragassay.publish.release import Look
+from ragassay.publish.release import Look, Released
 from ragassay.publish.scan import scan
 from ragassay.publish.withdraw import Lost, TakenBack
 from ragassay.site.publications import PublicRuns, Withdrawal
@@ -29,7 +29,15 @@ HOSTILE = "a\x1b[2J\u202eb\nc"
 def look_of(*verdicts: Verdict, **changes: Any) -> Look:
     """Return a look at nothing but these verdicts."""
     public = PublicRuns(runs=(), publications={}, withdrawn={})
-    fields: dict[str, Any] = {"chosen": (), "public": public, "scan": scan([], []), "looked": looked()}
+    fields: dict[str, Any] = {
+        "chosen": (),
+        "public": public,
+        "scan": scan([], []),
+        "said": scan([], []),
+        "looked": looked(),
+        "later": {},
+        "left_out": {},
+    }
     return Look(**{**fields, "verdicts": verdicts, **changes})
 
 
@@ -52,7 +60,7 @@ def test_many_questions_are_cut_and_counted_and_the_json_has_all() -> None:
     items = [f"q-{n:03}" for n in range(25)]
     look = look_of(refused("bm25", 1, *items))
     assert any("q-019, and 5 more (--json lists all)" in line for line in look_lines(look))
-    found = json.loads(json.dumps(look_json(look, (), None)))
+    found = json.loads(json.dumps(look_json(look, None, None)))
     assert found["runs"][0]["refusals"][0]["items"] == items
     assert found["ok"] is False
 
@@ -76,10 +84,10 @@ def test_nothing_chosen_is_said() -> None:
 
 def test_what_was_published_says_what_to_upload() -> None:
     """The folder to upload is named; a second time it is said that nothing is new."""
-    said = "\n".join(released_lines(["1" * 32], look_of(), Path("public-site")))
+    said = "\n".join(released_lines(Released(runs=("1" * 32,), judgements={}), look_of(), Path("public-site")))
     assert "published 1 run" in said
     assert "upload the folder public-site" in said
-    assert "nothing new" in released_lines([], look_of(), None)[0]
+    assert "nothing new" in released_lines(Released(runs=(), judgements={}), look_of(), None)[0]
 
 
 def test_rows_that_lose_their_window_are_named() -> None:

@@ -84,4 +84,4 @@ def ready(space: Workspace, action: Action = "redact") -> Workspace:
 def published(space: Workspace) -> list[str]:
     """Publish what can be published, as the verb does."""
     with publishing(space.root):
-        return release(space, seen(space), KEYS, now=NOW)
+        return list(release(space, seen(space), KEYS, now=NOW).runs)
