@@ -11,7 +11,7 @@ const state = {
   only: null, // the run that is read alone
   unit: null, page: 0, ended: false, // what is on the screen, and whether its end was
   current: null, last: null, // the finding that keys decide; the unit that was marked last
-  turn: 0, busy: false,
+  turn: 0, busy: false, timer: null,
 };
 
 async function ask(path, body) {
@@ -91,7 +91,8 @@ async function refresh() {
   state.place = given.at;
   if (state.last === null && given.seen.length) state.last = given.seen[given.seen.length - 1];
   progress();
-  if (given.scan.running) setTimeout(() => again().catch(complain), 1000);
+  clearTimeout(state.timer);
+  if (given.scan.running) state.timer = setTimeout(() => again().catch(complain), 1000);
 }
 
 async function again() {
@@ -101,7 +102,7 @@ async function again() {
   await refresh();
   if (before !== state.units.map((unit) => unit.key).join()) reorder(key);
   if (state.view === "list") showList();
-  if (state.view === "unit" && waited && !state.scan.running) await show({ stay: true });
+  if (state.view === "unit" && waited && !state.scan.running) await show({ page: state.unit?.page ?? 0, stay: true });
 }
 
 // --- which units are read, in which order ---------------------------------------------------------------------------

@@ -9,6 +9,7 @@ async function mark() {
     return;
   }
   state.busy = true;
+  const turn = state.turn;
   let given;
   try {
     given = await ask("/review/seen", { unit: unit.key, page: unit.page, form: unit.form });
@@ -21,6 +22,12 @@ async function mark() {
     return;
   }
   state.busy = false;
+  if (given.read) {
+    state.seen.add(unit.key);
+    state.last = unit.key;
+    say(`Stored as read: ${unit.item}. ${progress()} of ${state.units.length}.`);
+  }
+  if (turn !== state.turn) return; // somebody has gone on meanwhile
   if (unit.page + 1 < unit.pages) {
     await show({ page: unit.page + 1 });
     return;
@@ -30,9 +37,6 @@ async function mark() {
     say(`Page ${given.missing[0] + 1} was not on the screen to its end yet.`);
     return;
   }
-  state.seen.add(unit.key);
-  state.last = unit.key;
-  say(`Stored as read: ${unit.item}. ${progress()} of ${state.units.length}.`);
   const next = nextUnread(state.at);
   if (next < 0) await finishedReading();
   else {
@@ -42,7 +46,10 @@ async function mark() {
 }
 
 async function finishedReading() {
+  const turn = ++state.turn;
+  clearUnit();
   await refresh();
+  if (turn !== state.turn) return;
   finished(state.order.length === state.units.length ? "Everything is read" : "Everything of this selection is read");
 }
 
@@ -88,11 +95,13 @@ function keepPlace(key) {
 }
 
 async function backToList() {
+  const turn = ++state.turn;
   try {
     await refresh();
   } catch (error) {
     complain(error);
   }
+  if (turn !== state.turn) return;
   showList();
   $("list-title").focus({ preventScroll: true });
   window.scrollTo(0, 0);

@@ -86,7 +86,9 @@ async function openUnit(key) {
 }
 
 async function showFindings(stay = false) {
+  const turn = stay ? state.turn : ++state.turn;
   const given = await ask("/review/findings");
+  if (turn !== state.turn) return; // somebody has gone on meanwhile
   const at = window.scrollY;
   state.findings = given.findings;
   see("findings");
@@ -120,7 +122,7 @@ function askToSign(list) {
   $("sign-words").textContent = `${state.reader} has read all ${plural(total, "output")} of ${plural(list.length, "run")} and says that they may be published, with what was decided of the findings:`;
   $("sign-runs").replaceChildren(...list.map((run) => {
     const decided = Object.entries(run.decided).filter(([, count]) => count).map(([action, count]) => `${count} ${ACTIONS[action]}`);
-    return element("li", `${run.row}, pass ${run.pass}: ${plural(run.items, "output")}; ${decided.join(", ") || "no finding"}`);
+    return element("li", `${run.row}, pass ${run.pass}: ${plural(run.items, "output")}; ${[...decided, ...(run.open ? [`${run.open} undecided`] : [])].join(", ") || "no finding"}`);
   }));
   $("sign-refused").hidden = true;
   if (!$("sign").open) $("sign").showModal();
@@ -145,7 +147,7 @@ const LISTED = 50;
 function showRefused(error) {
   const parts = [element("p", `Not signed off: ${error.message}`, { class: "loud" })];
   for (const one of error.refused ?? []) {
-    parts.push(element("p", `${one.row ?? one.run}${one.pass ? `, pass ${one.pass}` : ""}: ${one.why.join("; ")}`, { class: "label" }));
+    parts.push(element("p", `${one.row ?? one.run}${one.pass ? `, pass ${one.pass}` : ""}${one.why.length ? `: ${one.why.join("; ")}` : ""}`, { class: "label" }));
     parts.push(...missing("not read", one.unread, (it) => it.item, (it) => openUnit(it.unit)));
     parts.push(...missing("undecided", one.undecided, (it) => `${it.kind} ${it.text}`, () => showFindings()));
   }

@@ -24,6 +24,7 @@ function markWords() {
 }
 
 function clearUnit() {
+  if (watching) watching.disconnect();
   state.unit = null;
   state.ended = false;
   state.current = null;
@@ -31,35 +32,33 @@ function clearUnit() {
 }
 
 async function show({ page = 0, stay = false } = {}) {
-  const turn = ++state.turn;
-  const at = window.scrollY;
-  const ended = stay && state.ended;
-  if (watching) watching.disconnect();
+  const turn = stay ? state.turn : ++state.turn;
   if (state.order.length === 0) {
     finished("No output matches");
     return;
   }
   const key = state.units[state.order[state.at]].key;
-  const current = stay ? state.current : null;
-  clearUnit();
+  if (!stay) clearUnit(); // keys act on nothing until the next output is there
   let unit;
   try {
     unit = await ask(`/review/unit/${encodeURIComponent(key)}?reader=${encodeURIComponent(state.reader)}&page=${page}`);
   } catch (error) {
-    if (turn === state.turn) {
-      see("unit");
-      complain(error);
-      markWords();
-    }
+    if (turn !== state.turn) return;
+    see("unit");
+    complain(error);
+    markWords();
     return;
   }
   if (turn !== state.turn) return;
+  const { current, ended } = state;
+  const at = window.scrollY;
+  clearUnit();
   see("unit");
   complain(null);
   fill(unit);
   state.unit = unit;
-  state.ended = ended;
-  state.current = current && unit.findings.some((one) => one.id === current) ? current : firstOpen(unit.findings);
+  state.ended = stay && ended;
+  state.current = stay && unit.findings.some((one) => one.id === current) ? current : firstOpen(unit.findings);
   showCurrent(false);
   moves();
   window.scrollTo(0, stay ? at : 0);
