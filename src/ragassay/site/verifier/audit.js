@@ -21,7 +21,8 @@
   /** Return the statement that an entry is, its signature held against its own key; throws `VerifyError`. */
   async function readEntry(data) {
     const kind = kindOf(data);
-    const read = { intent: decodeIntent, void: decodeVoid, redaction: ragassay.redaction.decodeRedaction, run: readRun };
+    const { decodeRedaction } = ragassay.redaction;
+    const read = { intent: decodeIntent, void: decodeVoid, redaction: decodeRedaction, run: readRun };
     const statement = read[kind](data);
     const { signer } = statement.predicate;
     const x = decodeX(signer.x);

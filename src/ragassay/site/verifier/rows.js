@@ -66,7 +66,9 @@
   }
 
   /**
-   * Read `outputs.jsonl`, or its public form `name`, as {rows, content, verdicts, leaves}; throws ROW_MALFORMED naming the first bad line.
+   * Read `outputs.jsonl`, or its public form `name`, as {rows, content, verdicts, leaves}.
+   *
+   * Throws ROW_MALFORMED naming the first bad line.
    *
    * `content` is the SHA-256 over the lines without their members `run` and `pass`, so that two runs of one content
    * have one digest whoever ran them and as whichever pass; `verdicts` leaves out the texts that may be withheld too;

@@ -12,8 +12,8 @@
   /**
    * Hold the run against the log that was given; promise how the announced passes ended, where it says so.
    *
-   * `redaction` are the bytes of the run's redaction, or null; `places` are those of the run, of its announcement and of
-   * its redaction; `accept` tells which statements are by the run's publisher.
+   * `redaction` are the bytes of the run's redaction, or null; `places` are those of the run, of its announcement and
+   * of its redaction; `accept` tells which statements are by the run's publisher.
    */
   async function checkLog(run, redaction, places, { policy, accept, log, findings }) {
     if (log === null) {
