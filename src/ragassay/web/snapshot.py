@@ -10,12 +10,16 @@ from typing import TypeAlias
 
 import msgspec
 
-from ragassay.errors import InputError, PluginError
+from ragassay.errors import InputError, PluginError, VerifyError
+from ragassay.manifest import LogFolder
+from ragassay.manifest.files import INTENT, MANIFEST
 from ragassay.publish.detect.hit import Detector
 from ragassay.publish.ledger import FOLDER as REVIEWED
 from ragassay.publish.reading import Reading, RowUp, Unit, reading_of, units_of, up_for_publishing
+from ragassay.publish.said import said_by_board, said_in_log
 from ragassay.publish.scan import scan
-from ragassay.publish.texts import public_texts
+from ragassay.publish.texts import PublicText, public_texts
+from ragassay.run.workspace import Workspace
 from ragassay.site.loaded import LoadedRun
 from ragassay.site.record import BoardPlan
 from ragassay.site.runs import load_runs
@@ -41,6 +45,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """By run, in the order of the rows."""
     units: Mapping[str, Unit]
     """By key, in the order in which they are read."""
+    log: Sequence[bytes]
+    """The entries of the workspace's log, none of one that is damaged."""
 
     @property
     def up(self) -> Iterator[LoadedRun]:
@@ -113,13 +119,21 @@ class _Scan(threading.Thread):
     def run(self) -> None:
         """Look through every text that would become public."""
         try:
-            ids = {run.id for run in self.of.up}
-            texts = (text for run in self.of.runs if run.id in ids for text in public_texts(run))
-            self.found = done(scan(texts, self._detectors_of()), self.of.units)
+            self.found = done(scan(self._texts(), self._detectors_of()), self.of.units)
         except (InputError, PluginError) as error:
             self.found = Scanned(problem=str(error))
         except Exception as error:  # noqa: BLE001 - whatever it was, the page must say that nothing was scanned
             self.found = Scanned(problem=f"the scan broke off, which is a bug in ragassay: {error!r}")
+
+    def _texts(self) -> Iterator[PublicText]:
+        """Yield the texts of the runs, then what becomes public beside any of them: the board file's words, the log."""
+        ids = {run.id for run in self.of.up}
+        up = [run for run in self.of.runs if run.id in ids]
+        for run in up:
+            yield from public_texts(run)
+        yield from said_by_board(self.of.plan)
+        known = {run.files[name] for run in up for name in (MANIFEST, INTENT) if name in run.files}
+        yield from said_in_log(self.of.log, known)
 
 
 def stamp_of(workspace: Path) -> Stamp:
@@ -158,4 +172,13 @@ def _snapshot(workspace: Path, plan: BoardPlan | None, stamp: Stamp, named: Sequ
         rows=tuple(rows),
         readings={reading.run: reading for _, reading in read},
         units={unit.key: unit for unit in units_of(read)},
+        log=_entries(Workspace(workspace)),
     )
+
+
+def _entries(workspace: Workspace) -> Sequence[bytes]:
+    log = LogFolder(workspace.log, seen=workspace.log_seen)
+    try:
+        return log.view().entries if log.exists else ()
+    except VerifyError:
+        return ()  # the checks of every run say what is wrong with it

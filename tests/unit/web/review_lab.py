@@ -16,6 +16,7 @@ import site_factory as make
 from ragassay.publish.detect.hit import Detector, Hit
 from ragassay.records import Benchmark
 from ragassay.records.publication import FindingKind
+from ragassay.site.record import BoardPlan
 from ragassay.web.app import create_app
 from ragassay.web.guard import App, Session
 from ragassay.web.review import review_page
@@ -116,9 +117,14 @@ class Reader(lab.Visitor):
 
 
 def open_review(
-    workspace: Path, *, detectors: Callable[[], Sequence[Detector]] = lambda: (Mails(),), name: str = "ann", **rest: Any
+    workspace: Path,
+    *,
+    detectors: Callable[[], Sequence[Detector]] = lambda: (Mails(),),
+    name: str = "ann",
+    plan: BoardPlan | None = None,
+    **rest: Any,
 ) -> Reader:
     """Return a reader before a server of their own."""
     session = Session(lab.PORT)
-    snapshots = Snapshots(workspace, lambda: None, detectors, **rest)
+    snapshots = Snapshots(workspace, lambda: plan, detectors, **rest)
     return Reader(create_app([review_page(snapshots)], session), session, name)

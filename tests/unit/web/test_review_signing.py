@@ -18,6 +18,7 @@ from ragassay.publish.decisions import DecisionFile
 from ragassay.publish.detect.hit import Hit, NotScanned
 from ragassay.publish.reading import touching, up_for_publishing
 from ragassay.publish.signoffs import ReviewFile
+from ragassay.site.record import BoardPlan
 from ragassay.site.runs import load_runs
 
 
@@ -235,6 +236,20 @@ def test_a_finding_says_where_it_stands_and_what_may_be_done(workspace: Path) ->
     assert found["possible"] == ["allow", "redact", "withhold"]
     (here,) = ann.unit(found["unit"])["findings"]
     assert here["where"] == ["answer"]
+
+
+def test_what_the_board_file_says_is_scanned_too(workspace: Path) -> None:
+    """Words of it are a finding outside the outputs that can only be allowed, and stand in no run's way here."""
+    plan = BoardPlan(name="A board by adam@private.example", control_waiver="asked eve@private.example")
+    ann = lab.open_review(workspace, plan=plan)
+    ann.state()
+    found = {one["text"]: one for one in ann.get("/review/findings").json["findings"]}
+    assert found["adam@private.example"]["unit"] is None
+    assert found["adam@private.example"]["where"] == ["board.toml, name"]
+    assert [one["possible"] for one in found.values()] == [["allow"], ["allow"]]
+    assert ann.sends("decide", finding=found[lab.MAIL]["id"], action="redact").status == 422
+    assert ann.sends("decide", finding=found[lab.MAIL]["id"], action="allow", reason="ours").status == 200
+    ann.state()
 
 
 def test_a_run_that_is_named_is_up_too(tmp_path: Path) -> None:
