@@ -97,7 +97,7 @@ def command(
     if fill:
         _refuse_beside_fill(rows, wishes, runs)
         ctx.exit(_fill(places, space, runs[0], fill, dry=check, as_json=as_json))
-    asked = Asked(wishes, _who(by) if wishes else "", check, as_json)
+    asked = Asked(wishes, who(by) if wishes else "", check, as_json)
     wanted = Wanted(rows=rows, runs=runs)
     ctx.exit(_publish(places, space, wanted, asked, names_model, site or places.folder / PUBLIC_SITE))
 
@@ -194,7 +194,8 @@ def _in_file(file: Path) -> list[Wish]:
     return wishes
 
 
-def _who(by: str | None) -> str:
+def who(by: str | None) -> str:
+    """Return the name of whoever decides: the one given, or that of the login; raises `InputError` without one."""
     if by is not None:
         return by
     try:

@@ -235,6 +235,15 @@ def filled_lines(filled: FilledRun, *, dry: bool) -> list[str]:
     ]
 
 
+def reason_lines(findings: Sequence[Finding]) -> list[str]:
+    """Return what was found in the reason of a withdrawal, each with what can be done."""
+    lines = []
+    for one in findings:
+        before, text, after = (_inline(part) for part in (one.before, one.text, one.after))
+        lines.append(f"{one.id}  {one.kind}: {before}[[{text}]]{after}")
+    return [*lines, "give another --reason, or allow it: --allow ID --because TEXT"]
+
+
 def taken_back_lines(done: TakenBack) -> list[str]:
     """Return what was withdrawn, and which rows lose runs of their windows."""
     name = f"{one_line(done.row)} pass {done.pass_k}"

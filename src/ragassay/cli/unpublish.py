@@ -10,10 +10,13 @@ import click
 import msgspec
 
 from ragassay.cli.board import PUBLIC_SITE, build_public, find_places, plan_of
-from ragassay.cli.publish import keys_of
-from ragassay.cli.publish_lines import taken_back_lines
+from ragassay.cli.publish import keys_of, who
+from ragassay.cli.publish_lines import reason_lines, taken_back_lines
 from ragassay.errors import InputError
-from ragassay.publish.withdraw import take_back
+from ragassay.publish.deciding import decided
+from ragassay.publish.detect import detectors
+from ragassay.publish.withdraw import ReasonNotDecided, take_back
+from ragassay.records.publication import Decision, Finding
 from ragassay.run.workspace import Workspace
 from ragassay.site.publications import PUBLIC
 
@@ -22,13 +25,29 @@ from ragassay.site.publications import PUBLIC
 @click.argument("run", metavar="RUN")
 @click.argument("path", metavar="[BOARD]", default=".", type=click.Path(path_type=Path))
 @click.option("--reason", required=True, help="Why, for everybody to read.")
+@click.option("--allow", multiple=True, metavar="ID", help="Allow what the scan found in the reason; takes --because.")
+@click.option("--because", default="", help="Why that may stand there; kept with the decision.")
+@click.option("--by", help="Who decides. Default: the name of the login.")
+@click.option("--names-model", type=click.Path(path_type=Path), help="A folder with a spaCy model, to find names.")
 @click.option("--workspace", type=click.Path(path_type=Path), help="Default: .ragassay beside the board file.")
 @click.option("--site", type=click.Path(path_type=Path), help="Default: public-site beside the board file.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was withdrawn as JSON.")
-def command(run: str, path: Path, reason: str, workspace: Path | None, site: Path | None, as_json: bool) -> int:
+def command(
+    run: str,
+    path: Path,
+    reason: str,
+    allow: tuple[str, ...],
+    because: str,
+    by: str | None,
+    names_model: Path | None,
+    workspace: Path | None,
+    site: Path | None,
+    as_json: bool,
+) -> int:
     """Void a public run in the log with a reason, and build the public board without its texts.
 
-    It stays in the log and on the board as void; nothing is deleted. RUN is its id, or the beginning of it; BOARD is a
+    It stays in the log and on the board as void; nothing is deleted. The reason is scanned like everything that becomes
+    public: what is found in it is written otherwise, or allowed. RUN is its id, or the beginning of it; BOARD is a
     board file, the folder that holds one, or a .ragassay folder; default: the current folder.
     """
     places = find_places(path, workspace)
@@ -36,7 +55,28 @@ def command(run: str, path: Path, reason: str, workspace: Path | None, site: Pat
     if not (space.root / PUBLIC).is_dir():
         raise InputError(f"{space.root} has published nothing")
     plan = plan_of(places.board_file, space.root) if places.board_file else None
-    done = take_back(space, run, reason, keys_of(places, space), plan, now=int(time.time()))
+    if because and not allow:
+        raise click.UsageError("--because says why something is allowed: give --allow too")
+    now = int(time.time())
+
+    def allowed(finding: Finding) -> Decision | None:
+        if not any(name and finding.id.startswith(name) for name in allow):
+            return None
+        return decided(finding, "allow", reason=because, by=who(by), at=now)
+
+    try:
+        done = take_back(
+            space,
+            run,
+            reason,
+            keys_of(places, space),
+            plan,
+            now=now,
+            detectors=detectors(spacy_model=names_model),
+            allowed=allowed,
+        )
+    except ReasonNotDecided as error:
+        raise InputError(error.message, reason_lines(error.findings)) from error
     folder = site or places.folder / PUBLIC_SITE
     build_public(places, folder)
     if as_json:

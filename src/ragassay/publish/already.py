@@ -51,7 +51,7 @@ def _refusals(run: LoadedRun, looked: Looked, public: PublicRuns, beside: Beside
     elif published is None and there:
         yield Refusal(code="damaged", text="it has a public folder that cannot be read; move that away")
     elif published is not None:
-        yield from _judged(published)
+        yield from _judged(published, beside.later)
         yield from _changed(run, published, looked)
         for one in beside.later.lost if beside.later is not None else ():
             yield _change(f"its judgement {one.judgement} is public, and would not be published now: {one.reason}")
@@ -59,12 +59,14 @@ def _refusals(run: LoadedRun, looked: Looked, public: PublicRuns, beside: Beside
         yield Refusal(code="not-withholdable", text=beside.problem)
 
 
-def _judged(published: LoadedRun) -> Iterator[Refusal]:
-    """Yield a refusal for each public judgement that fails verification or is not one of the publication's."""
+def _judged(published: LoadedRun, later: Later | None) -> Iterator[Refusal]:
+    """Yield a refusal for each public judgement that fails verification or is not one of the publication's.
+
+    One that is about to be added, and lies there as a kill left it, is none of these.
+    """
     for one in published.judgements:
-        if one.document is None:
-            text = f"its public judgement {one.id}: {one.refused}"
-            yield Refusal(code="damaged", text=text)
+        if one.document is None and (later is None or later.added.get(one.id) != one.files):
+            yield Refusal(code="damaged", text=f"its public judgement {one.id}: {one.refused}")
 
 
 def _changed(run: LoadedRun, published: LoadedRun, looked: Looked) -> Iterator[Refusal]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -16,8 +16,13 @@ from ragassay.manifest.files import MANIFEST, MAX_BYTES
 from ragassay.manifest.log_disk import read_file
 from ragassay.manifest.statement import Digest, VoidPredicate
 from ragassay.publish.chosen import counted
+from ragassay.publish.decisions import DecisionFile, undecided
+from ragassay.publish.detect import Detector
 from ragassay.publish.redact import Keys
+from ragassay.publish.said import said_by_withdrawal
+from ragassay.publish.scan import scan
 from ragassay.publish.store import publishing, withdraw
+from ragassay.records.publication import Decision, Finding
 from ragassay.run.plan import all_passes
 from ragassay.run.registration import Registrar
 from ragassay.run.voiding import void_pass
@@ -54,13 +59,33 @@ class TakenBack(msgspec.Struct, frozen=True, kw_only=True):
     earlier: bool
 
 
+class ReasonNotDecided(InputError):
+    """The reason itself holds what a scan finds, and nobody allowed that: `findings` are what was found."""
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        super().__init__(
+            "nothing was withdrawn: the scan found something in the reason, which stands in the log for good"
+        )
+        self.findings = tuple(findings)
+
+
 def take_back(
-    workspace: Workspace, name: str, reason: str, keys: Keys, plan: BoardPlan | None, *, now: int
+    workspace: Workspace,
+    name: str,
+    reason: str,
+    keys: Keys,
+    plan: BoardPlan | None,
+    *,
+    now: int,
+    detectors: Sequence[Detector] = (),
+    allowed: Callable[[Finding], Decision | None] = lambda _: None,
 ) -> TakenBack:
     """Void a public run in the log and mark its folder as withdrawn; `name` is its id or the beginning of it.
 
-    A run that is void already by the log alone is marked with the reason that stands there. Raises `InputError` for a
-    run that is unknown, not public or withdrawn already, and for a reason that is empty, too long or no text.
+    The reason is scanned with `detectors` first; `allowed` may decide a finding in it, which is stored. A run that is
+    void already by the log alone is marked with the reason that stands there. Raises `InputError` for a run that is
+    unknown, not public or withdrawn already, for a reason that is empty, too long or no text, and where the clock says
+    that the run has not ended; `ReasonNotDecided` where a finding in the reason was not allowed.
     """
     check_reason(reason)
     with publishing(workspace.root):
@@ -73,6 +98,8 @@ def take_back(
         before = load_public(workspace.root, now)
         known = voiding_of(workspace, manifest)
         if known is None:
+            _check_clock(manifest, now)
+            _scan_reason(workspace, reason, detectors, allowed)
             _void(workspace, folder.name, manifest, reason, keys, now)
             found = voiding_of(workspace, manifest)
             assert found is not None, "what was appended to the log is in it"
@@ -101,6 +128,26 @@ def check_reason(reason: str) -> None:
         canon.canonical(reason)
     except NotCanonical as error:
         raise InputError(f"the reason is no text that can be signed: {error}; write it in UTF-8") from error
+
+
+def _check_clock(manifest: bytes, now: int) -> None:
+    window = predicate_of({MANIFEST: manifest}).window
+    if window is not None and now < window.end:
+        raise InputError(
+            "by the clock of this machine the run has not ended yet; set the clock: the voiding is signed with its time"
+        )
+
+
+def _scan_reason(
+    workspace: Workspace, reason: str, detectors: Sequence[Detector], allowed: Callable[[Finding], Decision | None]
+) -> None:
+    """Store what is allowed of the findings in a reason; raises `ReasonNotDecided` where one of them is not."""
+    file = DecisionFile(workspace.root)
+    found = undecided(scan([said_by_withdrawal(reason)], detectors).findings, file.decisions())
+    decisions = {one.id: allowed(one) for one in found}
+    if left := [one for one in found if decisions[one.id] is None]:
+        raise ReasonNotDecided(left)
+    file.add_all([decision for decision in decisions.values() if decision is not None])
 
 
 def _folder(workspace: Workspace, name: str) -> Path:
