@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from ragassay.manifest.files import WITHHELD
+from ragassay.manifest.redaction_statement import decode_withheld
 from ragassay.manifest.statement import RunDocument
 from ragassay.site.group import ended, role_of, table_key
 from ragassay.site.loaded import LoadedRun, Voided, Withdrawn
@@ -57,8 +58,9 @@ def published(run: LoadedRun) -> Published | None:
 
 
 def texts_withheld(run: LoadedRun) -> int:
-    """Return how many texts of a verified run its publisher withheld or shortened: one line each."""
-    return run.files.get(WITHHELD, b"").count(b"\n")
+    """Return how many texts of a verified run its publisher withheld or shortened."""
+    data = run.files.get(WITHHELD)
+    return 0 if data is None else sum(len(row.texts) for row in decode_withheld(data))
 
 
 def published_board(runs: Iterable[LoadedRun]) -> PublishedBoard:

@@ -10,6 +10,8 @@ import pytest
 import site_factory as make
 from test_site_pages import pages
 
+from ragassay.manifest.encoding import encode_rows
+from ragassay.manifest.statement import WithheldRow, WithheldText
 from ragassay.site import LoadedRun, build_board, load_runs, render_text, site_files
 from ragassay.site.record import PREVIEW, Board
 
@@ -56,9 +58,15 @@ def test_the_public_board_says_who_published_and_who_read(files: dict[str, bytes
 
 
 def test_withheld_texts_are_counted_from_the_run_itself(runs: list[LoadedRun]) -> None:
-    """Each line of `withheld.jsonl` is one text, of the run's page and of the whole board."""
+    """A line of `withheld.jsonl` is a row and may name several texts; the run's page and the board count the texts."""
     drawn = next(run for run in runs if run.document is not None)
-    cut = msgspec.structs.replace(drawn, files={**drawn.files, "withheld.jsonl": b"{}\n{}\n{}\n"})
+    text = WithheldText(field="answer", salted_sha256="0" * 64, reason="a private address")
+    quote = msgspec.structs.replace(text, field="claims/1/quote")
+    rows = [
+        WithheldRow(id="q-1", line="0" * 64, telemetry_line=None, texts=(text, quote)),
+        WithheldRow(id="q-2", line="1" * 64, telemetry_line=None, texts=(text,)),
+    ]
+    cut = msgspec.structs.replace(drawn, files={**drawn.files, "withheld.jsonl": encode_rows(rows)})
     board = rich.public_board([cut if run.id == cut.id else run for run in runs])
     assert board.published is not None
     assert board.published.texts_withheld == 3
