@@ -120,7 +120,7 @@ def test_a_large_run_is_not_embedded(tmp_path: Path, monkeypatch: pytest.MonkeyP
     """Its page says so, links the download and verify.html, holds no script and keeps the tighter policy."""
     make.write_row(tmp_path, "bm25", "bm25", make.benchmark(4), make.losing_first(1), passes=1)
     if limit < 0:
-        monkeypatch.setattr("ragassay.site.pages.run_bundle", lambda _: run_bundle.RunBundle(data=None, text=None))
+        monkeypatch.setattr("ragassay.site.page_run.run_bundle", lambda _: run_bundle.RunBundle(data=None, text=None))
     monkeypatch.setattr(run_bundle, "MAX_EMBEDDED_BYTES", limit)
     runs = load_runs(tmp_path, now=NOW)
     files = site_files(build_board(runs, now=NOW), runs)
