@@ -49,7 +49,7 @@ def _run_files(site: Site, run: LoadedRun, document: RunDocument, place: _Place 
     for name, data in run.files.items():
         yield f"{folder}{name}", data
     if run.publication is not None:
-        yield f"{folder}publication.json", canon.canonical(to_json(run.publication))
+        yield f"publications/{folder.split('/')[-2]}.json", canon.canonical(to_json(run.publication))
     bundle = run_bundle(run.files)
     if bundle.data is not None:
         yield f"{folder.removesuffix('/')}.zip", bundle.data
@@ -71,6 +71,7 @@ def _run_files(site: Site, run: LoadedRun, document: RunDocument, place: _Place 
             by_cause=[(cause, lost) for cause in CAUSES if (lost := [i for i in items if i.cause == cause])],
             anchors=run_anchors(document),
             question_paths=place.questions if place else {},
+            publication_path=f"publications/{folder.split('/')[-2]}.json",
             bundle=bundle,
             bundle_name=f"{folder.split('/')[-2]}.zip",
             **_verifier_parts(bundle),

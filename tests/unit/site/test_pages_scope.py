@@ -85,7 +85,7 @@ def test_a_run_page_says_how_it_was_published(files: dict[str, bytes], runs: lis
         "not published with it: judgement 0123456789abcdef-panel-1 , its replies hold an e-mail address",
     ):
         assert needle in said
-    assert msgspec.json.decode(files[f"runs/{run}/publication.json"])["run"] == run
+    assert msgspec.json.decode(files[f"publications/{run}.json"])["run"] == run
 
 
 def test_a_local_board_says_nothing_of_publications(runs: list[LoadedRun]) -> None:
@@ -93,7 +93,7 @@ def test_a_local_board_says_nothing_of_publications(runs: list[LoadedRun]) -> No
     board = build_board(runs, now=rich.NOW)
     assert board.published is None
     files = site_files(board, runs)
-    assert not [path for path in files if path.endswith("publication.json")]
+    assert not [path for path in files if path.startswith("publications/")]
     assert "Who published it" not in rich.words(files["index.html"])
 
 
