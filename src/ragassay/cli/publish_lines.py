@@ -97,6 +97,17 @@ def open_findings(look: Look) -> list[Finding]:
     return undecided_of(look.looked, [run.id for run in look.chosen])
 
 
+def _broken(look: Look) -> Iterator[str]:
+    """Yield why runs of the workspace are in no window: they fail verification, each reason once."""
+    said: dict[str, list[str]] = {}
+    for run in look.broken:
+        said.setdefault(run.refused or "not verified", []).append(run.id[:8])
+    for reason, runs in said.items():
+        more = f" and {len(runs) - MOST_ITEMS} more" if len(runs) > MOST_ITEMS else ""
+        names = one_line(", ".join(runs[:MOST_ITEMS]))
+        yield f"x {plural(len(runs), 'run')} not verified, so not chosen ({names}{more}): {one_line(reason)}"
+
+
 def open_beside(look: Look) -> list[Finding]:
     """Return the findings in what becomes public beside the outputs that are not decided."""
     found = {one.id: one for run in look.chosen for one in said_beside(run.id, look.looked.said)}
@@ -142,7 +153,7 @@ def _refusals(verdicts: Sequence[Verdict]) -> Iterator[str]:
         for refusal in verdict.refusals:
             said.setdefault(refusal, []).append(verdict)
     if not verdicts:
-        yield "there is nothing to publish: no run of the board's rows is finished"
+        yield "there is nothing to publish: no run of the board's rows is finished and verified"
     refused = sum(not verdict.passes for verdict in verdicts)
     if refused:
         yield f"refused: {refused} of {plural(len(verdicts), 'run')}; nothing is published unless all of them pass"
@@ -194,6 +205,7 @@ def look_json(look: Look, done: Released | None, site: Path | None) -> dict[str,
         "leftOut": dict(look.scan.left_out),
         "undecided": [{**to_json(one), "possible": list(possible(one))} for one in open_findings(look)],
         "undecidedBeside": [{**to_json(one), "possible": ["allow"], "or": anew(one)} for one in open_beside(look)],
+        "notVerified": {run.id: run.refused for run in look.broken},
         "judgedSince": {run: list(later.added) for run, later in look.later.items() if later.added},
         "judgementsLeftOut": {run: [to_json(one) for one in gone] for run, gone in look.left_out.items()},
     }

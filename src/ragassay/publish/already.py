@@ -10,20 +10,23 @@ from ragassay.errors import InputError
 from ragassay.publish.gate import UNREAD, Looked, Refusal, Verdict
 from ragassay.publish.judged import Later
 from ragassay.publish.redact import same_public
-from ragassay.records.publication import LeftOut
+from ragassay.records.publication import LeftOut, ScanSummary
 from ragassay.site.loaded import LoadedRun
+from ragassay.site.numbers import plural
 from ragassay.site.publications import PublicRuns
 
 
 class Beside(msgspec.Struct, frozen=True, kw_only=True):
     """Which judgements would not stand beside a run, and what was judged `later` where it is public.
 
-    `problem` is why the texts of a run cannot be withheld as was decided.
+    `problem` is why the texts of a run cannot be withheld as was decided; `scan` is what a scan of a public run says of
+    its files now, where the same detectors looked at the same judgements as when it was published.
     """
 
     left_out: tuple[LeftOut, ...] = ()
     later: Later | None = None
     problem: str | None = None
+    scan: ScanSummary | None = None
 
 
 def of_public(
@@ -52,6 +55,8 @@ def _refusals(run: LoadedRun, looked: Looked, public: PublicRuns, beside: Beside
         yield Refusal(code="damaged", text="it has a public folder that cannot be read; move that away")
     elif published is not None:
         yield from _judged(published, beside.later)
+        if beside.scan is not None:
+            yield from _claimed(public.publications[run.id].scan, beside.scan)
         yield from _changed(run, published, looked)
         for one in beside.later.lost if beside.later is not None else ():
             yield _change(f"its judgement {one.judgement} is public, and would not be published now: {one.reason}")
@@ -67,6 +72,21 @@ def _judged(published: LoadedRun, later: Later | None) -> Iterator[Refusal]:
     for one in published.judgements:
         if one.document is None and (later is None or later.added.get(one.id) != one.files):
             yield Refusal(code="damaged", text=f"its public judgement {one.id}: {one.refused}")
+
+
+def _claimed(said: ScanSummary, now: ScanSummary) -> Iterator[Refusal]:
+    """Yield a refusal where a publication says something else of its scan than the same scan says now."""
+    if (said.texts, said.redacted, said.withheld) != (
+        now.texts,
+        now.redacted,
+        now.withheld,
+    ) or said.findings < now.findings:
+        text = (
+            f"its publication.json says that the scan read {plural(said.texts, 'text')}, with "
+            f"{plural(said.findings, 'finding')}, {said.redacted} redacted and {said.withheld} withheld; it reads "
+            f"{now.texts}, with {now.findings}, {now.redacted} and {now.withheld}; restore that file from a copy"
+        )
+        yield Refusal(code="damaged", text=text)
 
 
 def _changed(run: LoadedRun, published: LoadedRun, looked: Looked) -> Iterator[Refusal]:

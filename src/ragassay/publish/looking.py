@@ -12,7 +12,7 @@ from ragassay.manifest import LogFolder
 from ragassay.manifest.files import INTENT, MANIFEST
 from ragassay.publish.already import Beside, of_public
 from ragassay.publish.chosen import choose
-from ragassay.publish.deciding import standing
+from ragassay.publish.deciding import of_run, standing, with_decisions
 from ragassay.publish.decisions import DecisionFile
 from ragassay.publish.detect import Detector
 from ragassay.publish.gate import Looked, Verdict, check
@@ -24,7 +24,7 @@ from ragassay.publish.scan import ScanResult, scan
 from ragassay.publish.signoffs import ReviewFile
 from ragassay.publish.store import folder_of
 from ragassay.publish.texts import PublicText, public_texts
-from ragassay.records.publication import Decision, LeftOut, SignOff
+from ragassay.records.publication import Decision, Finding, LeftOut, ScanSummary, SignOff
 from ragassay.run.workspace import Workspace
 from ragassay.site.loaded import LoadedRun
 from ragassay.site.publications import PublicRuns, load_public
@@ -43,7 +43,8 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that was looked at for one publication, and what the gate says of it.
 
     `scan` is of the texts of the runs, `said` of what becomes public beside them; `later` holds, by run, what was
-    judged since a run was published, `left_out` the judgements of a run that are not public with it.
+    judged since a run was published, `left_out` the judgements of a run that are not public with it. `broken` are the
+    runs of the workspace that fail verification: they are in no window, so they are chosen only where they are named.
     """
 
     chosen: tuple[LoadedRun, ...]
@@ -54,6 +55,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     verdicts: tuple[Verdict, ...]
     later: Mapping[str, Later]
     left_out: Mapping[str, tuple[LeftOut, ...]]
+    broken: tuple[LoadedRun, ...]
 
     @property
     def passes(self) -> bool:
@@ -109,6 +111,11 @@ def look(
         looked=looked,
         verdicts=verdicts,
         later={run: one.later for run, one in beside.items() if one.later is not None},
+        broken=tuple(
+            run
+            for run in runs
+            if run.document is None and run.voided is None and run.id not in {one.id for one in chosen}
+        ),
         left_out={run: one.left_out for run, one in beside.items() if one.left_out},
     )
 
@@ -139,12 +146,25 @@ def _beside(run: LoadedRun, public: PublicRuns, found: ScanResult, decisions: Se
     publication = public.publications.get(run.id)
     if published is not None and publication is not None:
         later = judged_later(run, published, publication, found.findings, decisions, now=now)
-        return Beside(left_out=later.left_out, later=later)
+        compared = {*publication.judgements, *(one.judgement for one in publication.left_out)}
+        same = publication.scan.version == found.summary.version and compared == {one.id for one in run.judgements}
+        return Beside(
+            left_out=later.left_out, later=later, scan=summary_of(run, found, (), decisions) if same else None
+        )
     try:
         files = rehearsed(run, found.findings, decisions)
     except InputError as error:
         return Beside(problem=str(error))
     return Beside(left_out=judged_with(run, files, found.findings, decisions, now=now).left_out)
+
+
+def summary_of(
+    run: LoadedRun, found: ScanResult, said: Sequence[Finding], decisions: Sequence[Decision]
+) -> ScanSummary:
+    """Return what a scan says of one run: its texts, the findings there and in what is `said` of it, and decisions."""
+    summary = msgspec.structs.replace(found.summary, texts=len({text.text for text in public_texts(run)}))
+    own = {one.id: one for one in (*of_run(said, run.id), *of_run(found.findings, run.id))}
+    return with_decisions(summary, list(own.values()), decisions)
 
 
 def _said(

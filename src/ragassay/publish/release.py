@@ -9,12 +9,10 @@ import msgspec
 from ragassay import canon
 from ragassay.manifest import LogFolder
 from ragassay.manifest.files import MANIFEST, RUN_PROOF
-from ragassay.publish.deciding import of_run, with_decisions
-from ragassay.publish.looking import Look, Wanted, look
+from ragassay.publish.looking import Look, Wanted, look, summary_of
 from ragassay.publish.redact import Keys, public_files
 from ragassay.publish.store import Bundle, add_judgements, renew_public_proofs, store
-from ragassay.publish.texts import public_texts
-from ragassay.records.publication import Publication, ScanSummary
+from ragassay.records.publication import Publication
 from ragassay.run.registration import Registrar
 from ragassay.run.workspace import Workspace
 from ragassay.site.group import is_measured
@@ -59,7 +57,7 @@ def _add(workspace: Workspace, run: LoadedRun, found: Look) -> tuple[str, ...]:
     names = tuple(later.added)
     changed = msgspec.structs.replace(
         publication,
-        scan=_summary(run, found),
+        scan=summary_of(run, found.scan, found.said.findings, found.looked.decisions),
         judgements=tuple(sorted({*publication.judgements, *names})),
         left_out=later.left_out,
     )
@@ -82,20 +80,13 @@ def _bundle(workspace: Workspace, run: LoadedRun, found: Look, keys: Keys, now: 
         pass_=predicate.pass_.k,
         at=now,
         signer=predicate.signer.kid,
-        scan=_summary(run, found),
+        scan=summary_of(run, found.scan, found.said.findings, found.looked.decisions),
         sign_offs=tuple(looked.signed.get(run.id, ())),
         redaction=public.redaction,
         judgements=tuple(sorted(public.judgements)),
         left_out=public.left_out,
     )
     return Bundle(run=files, judgements=public.judgements, publication=publication)
-
-
-def _summary(run: LoadedRun, found: Look) -> ScanSummary:
-    """Return what the scan says of one run: its texts, the findings there and in what is said of it, and decisions."""
-    summary = msgspec.structs.replace(found.scan.summary, texts=len({text.text for text in public_texts(run)}))
-    own = {one.id: one for one in (*of_run(found.looked.said, run.id), *of_run(found.looked.findings, run.id))}
-    return with_decisions(summary, list(own.values()), found.looked.decisions)
 
 
 def _logged_now(workspace: Workspace, run: LoadedRun, keys: Keys) -> dict[str, bytes]:

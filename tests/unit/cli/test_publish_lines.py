@@ -37,6 +37,7 @@ def look_of(*verdicts: Verdict, **changes: Any) -> Look:
         "looked": looked(),
         "later": {},
         "left_out": {},
+        "broken": (),
     }
     return Look(**{**fields, "verdicts": verdicts, **changes})
 
