@@ -55,11 +55,10 @@ def _refusals(run: LoadedRun, looked: Looked, public: PublicRuns, beside: Beside
         yield Refusal(code="damaged", text="it has a public folder that cannot be read; move that away")
     elif published is not None:
         yield from _judged(published, beside.later)
-        if beside.scan is not None:
+        changed = list(_changed(run, published, looked, beside.later))
+        yield from changed
+        if beside.scan is not None and not changed:
             yield from _claimed(public.publications[run.id].scan, beside.scan)
-        yield from _changed(run, published, looked)
-        for one in beside.later.lost if beside.later is not None else ():
-            yield _change(f"its judgement {one.judgement} is public, and would not be published now: {one.reason}")
     elif beside.problem is not None:
         yield Refusal(code="not-withholdable", text=beside.problem)
 
@@ -76,11 +75,8 @@ def _judged(published: LoadedRun, later: Later | None) -> Iterator[Refusal]:
 
 def _claimed(said: ScanSummary, now: ScanSummary) -> Iterator[Refusal]:
     """Yield a refusal where a publication says something else of its scan than the same scan says now."""
-    if (said.texts, said.redacted, said.withheld) != (
-        now.texts,
-        now.redacted,
-        now.withheld,
-    ) or said.findings < now.findings:
+    less = said.findings < now.findings
+    if less or (said.texts, said.redacted + said.withheld) != (now.texts, now.redacted + now.withheld):
         text = (
             f"its publication.json says that the scan read {plural(said.texts, 'text')}, with "
             f"{plural(said.findings, 'finding')}, {said.redacted} redacted and {said.withheld} withheld; it reads "
@@ -89,15 +85,15 @@ def _claimed(said: ScanSummary, now: ScanSummary) -> Iterator[Refusal]:
         yield Refusal(code="damaged", text=text)
 
 
-def _changed(run: LoadedRun, published: LoadedRun, looked: Looked) -> Iterator[Refusal]:
+def _changed(run: LoadedRun, published: LoadedRun, looked: Looked, later: Later | None) -> Iterator[Refusal]:
     """Yield a refusal where what is public is not what would be published now."""
     try:
-        if same_public(run, published, looked.findings, looked.decisions):
-            return
+        if not same_public(run, published, looked.findings, looked.decisions):
+            yield _change("decisions as they stand now would change what is public")
     except InputError as error:
         yield Refusal(code="not-withholdable", text=str(error))
-        return
-    yield _change("decisions as they stand now would change what is public")
+    for one in later.lost if later is not None else ():
+        yield _change(f"its judgement {one.judgement} is public, and would not be published now: {one.reason}")
 
 
 def _change(what: str) -> Refusal:

@@ -148,6 +148,7 @@ def _beside(run: LoadedRun, public: PublicRuns, found: ScanResult, decisions: Se
         later = judged_later(run, published, publication, found.findings, decisions, now=now)
         compared = {*publication.judgements, *(one.judgement for one in publication.left_out)}
         same = publication.scan.version == found.summary.version and compared == {one.id for one in run.judgements}
+        same &= not later.added
         return Beside(
             left_out=later.left_out, later=later, scan=summary_of(run, found, (), decisions) if same else None
         )

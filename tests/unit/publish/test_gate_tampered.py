@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from release_lab import KEYS, MAIL, NOW, Lab, copy, decide, make, published, ready, refusals, seen, sign_off
-from run_lab import LOG_SIGNER
+from release_lab import KEYS, MAIL, NOW, copy, decide, make, published, ready, refusals, seen, sign_off
+from run_lab import LOG_SIGNER, Lab
 
 from ragassay.errors import InputError, RagassayError
 from ragassay.manifest import LogFolder, NoteKey, decode_run, generate_key
@@ -251,9 +251,10 @@ def test_lost_sign_offs_take_nothing_from_what_was_published(space: Workspace) -
     assert not board.refused
 
 
-def test_a_public_folder_of_another_workspace_is_noticed(lab: Lab, space: Workspace, tmp_path: Path) -> None:
+def test_a_public_folder_of_another_workspace_is_noticed(space: Workspace, tmp_path: Path) -> None:
     """Copied into a workspace with a log of its own, a run is left out: this log has never held it."""
-    other = Lab(tmp_path / "other", 3) if (tmp_path / "other").mkdir() is None else lab
+    (tmp_path / "other").mkdir()
+    other = Lab(tmp_path / "other", 3)
     other.write()
     other.run()
     other.space.keys.mkdir()
