@@ -15,7 +15,8 @@ import msgspec
 
 from ragassay.cli.board import PUBLIC_SITE, Places, build_public, find_places, plan_of
 from ragassay.cli.passphrase import log_signer, run_signer
-from ragassay.cli.publish_lines import decided_lines, filled_lines, look_json, look_lines, released_lines
+from ragassay.cli.publish_done import decided_lines, filled_lines, released_lines
+from ragassay.cli.publish_lines import look_json, look_lines
 from ragassay.errors import InputError
 from ragassay.manifest.files import BESIDE, REGISTRY
 from ragassay.manifest.log_disk import read_file

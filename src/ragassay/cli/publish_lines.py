@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ragassay.publish.deciding import possible, undecided
-from ragassay.publish.fill import FilledRun
-from ragassay.publish.gate import Refusal, Verdict, said_beside, undecided_of
+from ragassay.publish.gate import UNREAD, Refusal, Verdict, said_beside, undecided_of
 from ragassay.publish.release import Look, Released
 from ragassay.publish.said import anew
-from ragassay.publish.withdraw import TakenBack
+from ragassay.publish.scan import CONTEXT
 from ragassay.records import to_json
-from ragassay.records.publication import Decision, Finding
-from ragassay.site.numbers import listed, plural
+from ragassay.records.publication import Finding
+from ragassay.site.numbers import plural
 from ragassay.site.safe import one_line, shortened, visible
 
 MOST_ITEMS = 20
 MOST_FINDINGS = 50
 """How many are printed; --json gives all of them."""
+LAST = ("error-text", "undecided", "unlisted", UNREAD)
+"""Reasons that are printed after all others, in the order in which they are seen to."""
 MAX_TEXT = 120
 """The most characters of a found text, or of what stands before and after it, that are printed."""
 
@@ -36,9 +38,10 @@ def look_lines(look: Look) -> list[str]:
         *_scan(look),
         *_findings(look),
         *_beside(look),
-        *_notes(look.verdicts),
+        *note_lines(look.verdicts),
         *later,
         *_refusals(look.verdicts),
+        *_next(look),
     ]
 
 
@@ -58,8 +61,7 @@ def _findings(look: Look) -> Iterator[str]:
     yield f"{plural(len(found), 'finding')} to decide (--allow ID --reason TEXT, --redact ID, --withhold ID):"
     for one in found[:MOST_FINDINGS]:
         yield f"  {one.id}  {one.kind}  {plural(len(one.places), 'place')}, first {_place(one)}"
-        before, text, after = (_inline(part) for part in (one.before, one.text, one.after))
-        yield f"    {before}[[{text}]]{after}"
+        yield f"    {quoted(one)}"
         if possible(one) == ("allow",):
             yield "    can only be allowed: nothing can be replaced where it stands"
     if len(found) > MOST_FINDINGS:
@@ -73,11 +75,17 @@ def _beside(look: Look) -> Iterator[str]:
         yield f"{plural(len(found), 'finding')} to decide in what becomes public beside the outputs:"
     for one in found[:MOST_FINDINGS]:
         yield f"  {one.id}  {one.kind}  {plural(len(one.places), 'place')}, first {_place(one)}"
-        before, text, after = (_inline(part) for part in (one.before, one.text, one.after))
-        yield f"    {before}[[{text}]]{after}"
+        yield f"    {quoted(one)}"
         yield f"    --allow {one.id} --reason TEXT, {anew(one)}"
     if len(found) > MOST_FINDINGS:
         yield f"  and {len(found) - MOST_FINDINGS} more (--json lists all)"
+
+
+def quoted(one: Finding) -> str:
+    """Return the found words between what stands around them, on one line; `…` where that goes on."""
+    before = f"{'…' if len(one.before) == CONTEXT else ''}{_inline(one.before)}"
+    after = f"{_inline(one.after)}{'…' if len(one.after) == CONTEXT else ''}"
+    return f"{before}[[{_inline(one.text)}]]{after}".strip()
 
 
 def _inline(text: str) -> str:
@@ -118,10 +126,11 @@ def judged_lines(look: Look, what: str, then: str) -> Iterator[str]:
     """Yield which judgements were made after runs were published, and which are not public with a run, and why."""
     added = [(name, run) for run, later in look.later.items() for name in later.added]
     for name, members in _by(added, look).items():
-        yield f"! {_called(members)}: judgement {shortened(name, MAX_TEXT)}: {what}; {then}"
+        yield f"! {_called(members, look.verdicts)}: judgement {shortened(name, MAX_TEXT)}: {what}; {then}"
     left = [((one.judgement, one.reason), run) for run, gone in look.left_out.items() for one in gone]
     for (name, reason), members in _by(left, look).items():
-        yield f"! {_called(members)}: judgement {shortened(name, MAX_TEXT)} is left out: {one_line(reason)}"
+        left_out = f"judgement {shortened(name, MAX_TEXT)} is left out: {one_line(reason)}"
+        yield f"! {_called(members, look.verdicts)}: {left_out}"
 
 
 _What = TypeVar("_What")
@@ -137,13 +146,14 @@ def _by(said: Sequence[tuple[_What, str]], look: Look) -> dict[_What, list[Verdi
     return found
 
 
-def _notes(verdicts: Sequence[Verdict]) -> Iterator[str]:
+def note_lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Yield what is said of runs and stands in nobody's way, each once with the runs that it is of."""
     said: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
         for note in verdict.notes:
             said.setdefault(note, []).append(verdict)
     for note, members in said.items():
-        yield f"! {_called(members)}: {one_line(note)}"
+        yield f"! {_called(members, verdicts)}: {one_line(note)}"
 
 
 def _refusals(verdicts: Sequence[Verdict]) -> Iterator[str]:
@@ -157,8 +167,10 @@ def _refusals(verdicts: Sequence[Verdict]) -> Iterator[str]:
     refused = sum(not verdict.passes for verdict in verdicts)
     if refused:
         yield f"refused: {refused} of {plural(len(verdicts), 'run')}; nothing is published unless all of them pass"
-    for refusal, members in said.items():
-        yield f"  {refusal.code}  {_called(members)}"
+    for refusal, members in sorted(
+        said.items(), key=lambda one: LAST.index(one[0].code) if one[0].code in LAST else -1
+    ):
+        yield f"  {refusal.code}  {_called(members, verdicts)}"
         yield f"    {one_line(refusal.text)}"
         if refusal.items:
             more = len(refusal.items) - MOST_ITEMS
@@ -166,30 +178,30 @@ def _refusals(verdicts: Sequence[Verdict]) -> Iterator[str]:
             yield f"    questions: {named}{f', and {more} more (--json lists all)' if more > 0 else ''}"
 
 
-def _called(verdicts: Sequence[Verdict]) -> str:
-    """Return runs by their rows and passes: `bm25 pass 1 (1a2b3c4d), 2 (…)`."""
-    rows: dict[str, list[str]] = {}
+def _called(verdicts: Sequence[Verdict], everything: Sequence[Verdict]) -> str:
+    """Return runs in few words: all of them, whole rows by their name, others by pass and the start of their id."""
+    if len(verdicts) == len(everything) > 1:
+        return f"all {len(everything)} runs"
+    whole, rows = Counter(one.row for one in everything), dict[str, list[Verdict]]()
     for one in sorted(verdicts, key=lambda one: one.pass_k):
-        rows.setdefault(one.row, []).append(f"{one.pass_k or '?'} ({one.run[:8]})")
-    return "; ".join(f"{one_line(row)} pass {', '.join(passes)}" for row, passes in rows.items())
+        rows.setdefault(one.row, []).append(one)
+    return "; ".join(_row_called(row, members, whole[row]) for row, members in rows.items())
 
 
-def released_lines(done: Released, look: Look, site: Path | None) -> list[str]:
-    """Return what was published, where the public board is, and what to do with it."""
-    added = sum(map(len, done.judgements.values()))
-    lines = [f"published {plural(len(done.runs), 'run')}"] if done.runs else []
-    if added:
-        lines.append(f"added {plural(added, 'judgement')} to {plural(len(done.judgements), 'public run')}")
-    if not lines:
-        lines = [f"nothing new: {plural(len(look.already), 'run')} public already, and unchanged"]
-    lines += _notes(look.verdicts)
-    lines += judged_lines(look, "judged since it was published", "it is public now")
-    if site is not None:
-        lines.append(f"public board: {site / 'index.html'}")
-        lines.append(
-            f"upload the folder {site} as it is; everything in it is meant for everybody, nothing beside it is"
-        )
-    return lines
+def _row_called(row: str, members: Sequence[Verdict], of: int) -> str:
+    if len(members) == of > 1:
+        return f"{one_line(row)} (all {of} passes)"
+    passes = ", ".join(f"{one.pass_k or '?'} ({one.run[:8]})" for one in members)
+    return f"{one_line(row)} pass {passes}"
+
+
+def _next(look: Look) -> Iterator[str]:
+    """Yield what to type, where deciding, reading and publishing is all that is left."""
+    codes = {one.code for verdict in look.verdicts for one in verdict.refusals}
+    if codes == {UNREAD}:
+        yield "next: `ragassay serve` to read and sign off, then `ragassay publish`"
+    elif codes and codes <= {UNREAD, "undecided", "error-text"}:
+        yield "next: decide the findings, here or in `ragassay serve`; read and sign off there; then `ragassay publish`"
 
 
 def look_json(look: Look, done: Released | None, site: Path | None) -> dict[str, Any]:
@@ -221,49 +233,3 @@ def _verdict_json(verdict: Verdict) -> dict[str, Any]:
         "refusals": refusals,
         "notes": list(verdict.notes),
     }
-
-
-def decided_lines(decisions: Sequence[Decision]) -> list[str]:
-    """Return what was decided, and the total where that is more than is printed."""
-    lines = [f"decided: {one.action} {one.finding} ({one.kind})" for one in decisions[:MOST_FINDINGS]]
-    return [*lines, *([f"decided {len(decisions)} in all"] if len(decisions) > MOST_FINDINGS else [])]
-
-
-def filled_lines(filled: FilledRun, *, dry: bool) -> list[str]:
-    """Return which items were filled, and from where."""
-    name = f"{one_line(filled.row)} pass {filled.pass_k}"
-    sources: dict[str, list[str]] = {}
-    for item, run in filled.taken.items():
-        sources.setdefault(run, []).append(shortened(item, MAX_TEXT))
-    done = "would be filled" if dry else "filled" if filled.new else "filled before"
-    lines = [f"{done}: {name} ({filled.of})"]
-    lines += [f"  {listed(items)} from run {run}" for run, items in sources.items()]
-    if dry:
-        return [*lines, f"as run {filled.run_id}; nothing was written"]
-    return [
-        *lines,
-        f"run {filled.run_id} is signed, logged and stands for the pass; the run that was filled stays as it is",
-        "strict verification refuses a filled run (FILLED); read it in the review page, then publish",
-    ]
-
-
-def reason_lines(findings: Sequence[Finding]) -> list[str]:
-    """Return what was found in the reason of a withdrawal, each with what can be done."""
-    lines = []
-    for one in findings:
-        before, text, after = (_inline(part) for part in (one.before, one.text, one.after))
-        lines.append(f"{one.id}  {one.kind}: {before}[[{text}]]{after}")
-    return [*lines, "give another --reason, or allow it: --allow ID --because TEXT"]
-
-
-def taken_back_lines(done: TakenBack) -> list[str]:
-    """Return what was withdrawn, and which rows lose runs of their windows."""
-    name = f"{one_line(done.row)} pass {done.pass_k}"
-    what = "was void in the log already, and is withdrawn now" if done.earlier else "is withdrawn: the log voids it"
-    lines = [f"{name} ({done.withdrawal.run}) {what}", f"reason: {one_line(done.withdrawal.reason)}"]
-    for one in done.lost:
-        now = f"{one.after} of {one.before} counted runs left" if one.after else "no counted run left, and no number"
-        lines.append(f"! row {one_line(one.row)}: {now}")
-    if not done.lost:
-        lines.append("no row loses a run of its window")
-    return lines

@@ -11,7 +11,7 @@ import msgspec
 
 from ragassay.cli.board import PUBLIC_SITE, build_public, find_places, plan_of
 from ragassay.cli.publish import keys_of, who
-from ragassay.cli.publish_lines import reason_lines, taken_back_lines
+from ragassay.cli.publish_done import reason_lines, taken_back_lines
 from ragassay.errors import InputError
 from ragassay.publish.deciding import decided
 from ragassay.publish.detect import detectors

@@ -23,6 +23,12 @@ from ragassay.site.window import filled_by
 
 ANNOUNCED = frozenset({"NO_INTENT", "INTENT_AFTER_RUN", "INTENT_MISMATCH", "PASS_OUT_OF_PLAN", "PASS_MISSING"})
 """What a strict verifier says of a run whose announcement is missing, late, of something else, or not kept."""
+ANEW = "`--fill-from-earlier` takes them from another pass, or `ragassay run --new` runs the row anew"
+HINTS = {
+    "NO_INTENT": "`ragassay run --new` announces the row and runs it anew",
+    "PASS_MISSING": "`ragassay run` finishes it, or `ragassay log void RUN --reason TEXT` gives it up for good",
+}
+"""What to do about it, by code; the others say that the run cannot be published."""
 UNREAD = "not-signed-off"
 UNSEEN = frozenset({"UNWITNESSED", "UNTIMED"})
 _AT_ROW = f" ({OUTPUTS}: "
@@ -108,24 +114,31 @@ def _eligible(document: RunDocument, looked: Looked) -> Iterator[Refusal]:
     documents = [one.document for one in looked.workspace if one.document]
     current = current_versions([*documents, document], looked.plan)
     if is_subset(reference.id):
-        yield Refusal(code="subset", text=f"it asked a subset of the questions ({reference.id})")
+        text = f"it asked a subset of the questions ({reference.id}): `ragassay run` without --subset asks all"
+        yield Refusal(code="subset", text=text)
     elif current.get(reference.id) != reference.digest.sha256:
-        text = f"it asked another version of the question set ({reference.id} {reference.version}) than the current one"
+        version = f"{reference.id} {reference.version}"
+        text = (
+            f"it asked another version of the question set ({version}) than the current one: `ragassay run` asks that"
+        )
         yield Refusal(code="old-benchmark", text=text)
     if failed := tuple(row.id for row in document.outputs if row.retrieval == "failed"):
-        text = f"retrieval failed for {plural(len(failed), 'question')}: the stack was down, which is not weak"
+        text = f"retrieval failed for {plural(len(failed), 'question')}: the stack was down, which is not weak; {ANEW}"
         yield Refusal(code="RETRIEVAL_FAILED", text=text, items=failed)
     missing = tuple(row.id for row in document.outputs if row.score is None)
     allowed = missing_allowed(counts.asked)
     if is_measured(document) and (len(missing) > allowed or document.predicate.score is None):
-        text = f"{len(missing)} of {counts.asked} questions have no score, where at most {allowed} may be missing"
+        text = (
+            f"{len(missing)} of {counts.asked} questions have no score, where at most {allowed} may be missing; {ANEW}"
+        )
         yield Refusal(code="MISSING_ITEMS", text=text, items=missing)
 
 
 def _announced(run: LoadedRun, looked: Looked) -> Iterator[Refusal]:
     for one in run.checks:
         if one.code in ANNOUNCED and one.severity == "warn":
-            yield Refusal(code=one.code, text=one.text)
+            hint = f"; {HINTS[one.code]}" if one.code in HINTS else ""
+            yield Refusal(code=one.code, text=f"{one.text}{hint}")
     lacking = [name for name in (INTENT, INTENT_PROOF, RUN_PROOF) if name not in run.files]
     if "NO_INTENT" in {one.code for one in run.checks}:
         return
@@ -180,7 +193,10 @@ def _notes(run: LoadedRun) -> Iterator[str]:
     if not is_measured(document):
         yield "republished: it is never ranked"
     elif {one.code for one in run.checks} & UNSEEN:
-        yield "no witness is known to have seen it: the time of its announcement is the publisher's word"
+        yield (
+            "no witness that .ragassay/policy.json names is shown to have seen it: the time of its announcement is the "
+            "publisher's word"
+        )
     if filled := document.predicate.counts.filled:
         yield f"{plural(filled, 'item')} filled from another pass: strict verification refuses it (FILLED)"
 

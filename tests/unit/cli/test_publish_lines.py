@@ -16,7 +16,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "publish"))
 from gate_lab import finding, looked, told
 
 from ragassay.cli.publish import command
-from ragassay.cli.publish_lines import look_json, look_lines, released_lines, taken_back_lines
+from ragassay.cli.publish_done import released_lines, taken_back_lines
+from ragassay.cli.publish_lines import look_json, look_lines
 from ragassay.publish.gate import Refusal, Verdict
 from ragassay.publish.release import Look, Released
 from ragassay.publish.scan import scan
@@ -50,10 +51,28 @@ def refused(row: str, k: int, *items: str, code: str = "RETRIEVAL_FAILED") -> Ve
 
 def test_a_reason_that_several_runs_share_is_said_once() -> None:
     """Three passes with the same refusal are one entry that names them, by row and pass in their order."""
-    lines = look_lines(look_of(refused("bm25", 2), refused("bm25", 1), refused("dense", 1)))
+    fine = Verdict(run="9" * 32, row="bm25", pass_k=3, of=3, refusals=())
+    lines = look_lines(look_of(refused("bm25", 2), refused("bm25", 1), fine, refused("dense", 1), refused("dense", 2)))
     assert [line for line in lines if "RETRIEVAL_FAILED" in line] == [
-        "  RETRIEVAL_FAILED  bm25 pass 1 (11111111), 2 (22222222); dense pass 1 (11111111)"
+        "  RETRIEVAL_FAILED  bm25 pass 1 (11111111), 2 (22222222); dense (all 2 passes)"
     ]
+    lines = look_lines(look_of(refused("bm25", 2), refused("bm25", 1), refused("dense", 1)))
+    assert "  RETRIEVAL_FAILED  all 3 runs" in lines
+
+
+def test_what_is_left_to_do_comes_last_and_says_what_to_type() -> None:
+    """Reasons that the publisher sees to stand after the others, deciding before reading, and then what to type."""
+    one = refused("bm25", 1, code="not-signed-off")
+    two = Refusal(code="undecided", text="findings of the scan that are not decided: 1")
+    both = Verdict(run="2" * 32, row="bm25", pass_k=2, of=3, refusals=(*one.refusals, two))
+    lines = look_lines(look_of(one, both))
+    assert [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "][-2:] == [
+        "undecided",
+        "not-signed-off",
+    ]
+    assert lines[-1].startswith("next: decide the findings")
+    assert look_lines(look_of(one))[-1] == "next: `ragassay serve` to read and sign off, then `ragassay publish`"
+    assert "next" not in look_lines(look_of(refused("bm25", 1), both))[-1]
 
 
 def test_many_questions_are_cut_and_counted_and_the_json_has_all() -> None:
