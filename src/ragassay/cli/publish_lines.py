@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ragassay.publish.deciding import possible, undecided
-from ragassay.publish.gate import UNREAD, Refusal, Verdict, said_beside, undecided_of
+from ragassay.publish.gate import UNREAD, Verdict, said_beside, undecided_of
 from ragassay.publish.release import Look, Released
 from ragassay.publish.said import anew
 from ragassay.publish.scan import CONTEXT
@@ -157,24 +157,25 @@ def note_lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 
 def _refusals(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """Yield each refusal once, with every run that it is of and the questions that it is about."""
-    said: dict[Refusal, list[Verdict]] = {}
+    """Yield each reason once, with every run that it is of and the questions that it is about in any of them."""
+    said: dict[tuple[str, str], dict[str, Verdict]] = {}
+    about: dict[tuple[str, str], dict[str, None]] = {}
     for verdict in verdicts:
         for refusal in verdict.refusals:
-            said.setdefault(refusal, []).append(verdict)
+            said.setdefault((refusal.code, refusal.text), {})[verdict.run] = verdict
+            about.setdefault((refusal.code, refusal.text), {}).update(dict.fromkeys(refusal.items))
     if not verdicts:
         yield "there is nothing to publish: no run of the board's rows is finished and verified"
     refused = sum(not verdict.passes for verdict in verdicts)
     if refused:
         yield f"refused: {refused} of {plural(len(verdicts), 'run')}; nothing is published unless all of them pass"
-    for refusal, members in sorted(
-        said.items(), key=lambda one: LAST.index(one[0].code) if one[0].code in LAST else -1
-    ):
-        yield f"  {refusal.code}  {_called(members, verdicts)}"
-        yield f"    {one_line(refusal.text)}"
-        if refusal.items:
-            more = len(refusal.items) - MOST_ITEMS
-            named = ", ".join(shortened(item, MAX_TEXT) for item in refusal.items[:MOST_ITEMS])
+    for reason in sorted(said, key=lambda one: LAST.index(one[0]) if one[0] in LAST else -1):
+        (code, text), items = reason, list(about[reason])
+        yield f"  {code}  {_called(list(said[reason].values()), verdicts)}"
+        yield f"    {one_line(text)}"
+        if items:
+            more = len(items) - MOST_ITEMS
+            named = ", ".join(shortened(item, MAX_TEXT) for item in items[:MOST_ITEMS])
             yield f"    questions: {named}{f', and {more} more (--json lists all)' if more > 0 else ''}"
 
 
