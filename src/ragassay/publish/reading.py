@@ -50,11 +50,15 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
         return canon.sha256("".join(f"{unit}\n" for unit in self.units).encode("ascii"))
 
 
-def unit_key(output: OutputRow) -> str:
-    """Return the SHA-256 of the canonical row without `run` and `pass`: equal rows are read once."""
+def unit_key(output: OutputRow, question: Question) -> str:
+    """Return the SHA-256 of the canonical {evidence, reference, row}: what is equal to its reader is read once.
+
+    `row` is the row without `run` and `pass`. Reference and evidence are in it because they are read beside the row and
+    become public with it, and no row holds them: under another question set equal rows are not the same to read.
+    """
     row = to_json(output)
     del row["run"], row["pass"]
-    return canon.digest(row)
+    return canon.digest({"evidence": list(question.evidence), "reference": question.target, "row": row})
 
 
 def reading_of(run: LoadedRun) -> Reading | None:
@@ -68,7 +72,10 @@ def reading_of(run: LoadedRun) -> Reading | None:
         pass_k=p.pass_.k,
         of=p.pass_.of,
         manifest=canon.sha256(run.files[MANIFEST]),
-        units=tuple(unit_key(output) for output in run.document.outputs),
+        units=tuple(
+            unit_key(output, question)
+            for output, question in zip(run.document.outputs, run.document.benchmark.questions, strict=True)
+        ),
     )
 
 

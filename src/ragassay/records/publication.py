@@ -61,8 +61,8 @@ class Decision(Record, frozen=True):
 class Seen(Record, frozen=True):
     """One line of `review/seen.jsonl`: a reader was shown one unit of reading to its end.
 
-    `unit` is the SHA-256 of the canonical output row without run and pass: equal rows of several passes are one unit.
-    `undone` takes back what stood before.
+    `unit` is the SHA-256 of the canonical {evidence, reference, row}, the row without run and pass: what is equal in
+    several passes is one unit. `undone` takes back what stood before.
     """
 
     reader: str

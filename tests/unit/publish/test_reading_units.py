@@ -17,6 +17,7 @@ from ragassay import canon
 from ragassay.publish.reading import decisions_digest, reading_of, touching, unit_key, units
 from ragassay.records import OutputRow, Source
 from ragassay.records.publication import Decision, Finding, Place
+from ragassay.site.loaded import LoadedRun
 from ragassay.site.runs import load_runs
 
 BENCH = make.benchmark(4)
@@ -52,14 +53,39 @@ def test_different_answers_are_read_each(tmp_path: Path) -> None:
     assert [unit.output for unit in found] == [row for document in documents for row in document.outputs]
 
 
-def test_the_key_is_the_digest_of_the_row_without_run_and_pass(tmp_path: Path) -> None:
-    """It can be computed from the line of the file with two members taken out."""
+def test_the_key_is_the_digest_of_what_is_read(tmp_path: Path) -> None:
+    """It can be computed from the line of the file with two members taken out, the reference and the evidence."""
     written(tmp_path, passes=1)
     (run,) = load_runs(tmp_path)
     assert run.document is not None
     line = msgspec.json.decode(run.files["outputs.jsonl"].split(b"\n")[0])
     del line["run"], line["pass"]
-    assert unit_key(run.document.outputs[0]) == canon.digest(line)
+    question = run.document.benchmark.questions[0]
+    read = {"evidence": list(question.evidence), "reference": question.target, "row": line}
+    assert unit_key(run.document.outputs[0], question) == canon.digest(read)
+
+
+@pytest.mark.parametrize("changes", [{"target": "another reference"}, {"evidence": ("another passage",)}])
+def test_equal_rows_under_another_reference_are_read_each(tmp_path: Path, changes: dict[str, str]) -> None:
+    """Without delivered texts no row holds reference or evidence: whoever read one set has not read the other."""
+    other = make.benchmark(4, **changes)
+    for bench in (BENCH, other):
+        settings = make.config("control", "none", bench)
+        outcomes = [make.outcome(q, "supports", retrieval="off", text="said") for q in bench.questions]
+        make.write_run(tmp_path / "runs", settings, bench, outcomes)
+    runs = load_runs(tmp_path)
+    assert {run.refused for run in runs} == {None}
+    assert len({msgspec.json.encode(o) for o in _rows_without_run(runs)}) == 4
+    assert len(units(runs)) == 8
+
+
+def _rows_without_run(runs: list[LoadedRun]) -> list[OutputRow]:
+    return [
+        msgspec.structs.replace(output, run="", pass_=1)
+        for run in runs
+        if run.document is not None
+        for output in run.document.outputs
+    ]
 
 
 @given(run=st.text(alphabet="0123456789abcdef", min_size=1), k=st.integers(1, 99), answer=st.text(max_size=20))
@@ -70,10 +96,10 @@ def test_only_run_and_pass_are_left_out(run: str, k: int, answer: str) -> None:
         run="r", pass_=1, id="q", question="?", status="ok", retrieval="ok", chunks=(), answer="said", claims=(),
         verdict=None, judge=None, score=None,
     )  # fmt: skip
-    change = msgspec.structs.replace
-    assert unit_key(change(row, run=run, pass_=k)) == unit_key(row)
-    assert (unit_key(change(row, answer=answer)) == unit_key(row)) == (answer == "said")
-    assert unit_key(change(row, fill=Source(run="x", pass_=1))) != unit_key(row)
+    change, asked = msgspec.structs.replace, BENCH.questions[0]
+    assert unit_key(change(row, run=run, pass_=k), asked) == unit_key(row, asked)
+    assert (unit_key(change(row, answer=answer), asked) == unit_key(row, asked)) == (answer == "said")
+    assert unit_key(change(row, fill=Source(run="x", pass_=1)), asked) != unit_key(row, asked)
 
 
 def test_a_run_that_was_refused_is_not_read(tmp_path: Path) -> None:
