@@ -5,7 +5,7 @@ The result is a new run that says of each such item where it comes from. The run
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -14,7 +14,7 @@ from ragassay.errors import InputError
 from ragassay.manifest.build import figures_of, lines_of, sign_statement, verdicts_of, window_of
 from ragassay.manifest.decode import decode_run
 from ragassay.manifest.encoding import content_digest, encode_rows
-from ragassay.manifest.files import MANIFEST, OUTPUTS, RUN_PROOF, TELEMETRY
+from ragassay.manifest.files import MANIFEST, OUTPUTS, RUN_PROOF, TELEMETRY, is_redacted
 from ragassay.manifest.sign import Signer
 from ragassay.manifest.statement import (
     Digest,
@@ -57,10 +57,15 @@ def filled_run(
 
     All are files of verified runs. The id of the new run follows from what it is made of, so that the same fill is made
     once. Raises `InputError` where a source is no other pass of the same announcement, naming what differs; where any
-    of them was itself filled; where nothing is to be filled; and where items are left that no source has.
+    of them was itself filled, or lacks texts that its publisher withholds; where nothing is to be filled; and where
+    items are left that no source has.
     """
     base, given = decode_run(original), [decode_run(files) for files in sources]
-    problems = [*_unfit(base), *(problem for source in given for problem in _unlike(base, source))]
+    problems = [
+        *_public(zip([original, *sources], [base, *given], strict=True)),
+        *_unfit(base),
+        *(problem for source in given for problem in _unlike(base, source)),
+    ]
     if problems:
         raise InputError(f"{_called(base.predicate)} cannot be filled so", problems)
     wanted = [row.id for row in base.outputs if needs_filling(row)]
@@ -75,6 +80,12 @@ def filled_run(
             shown,
         )
     return _signed(original, base, found, _identity(original, sources), signer, registry_version)
+
+
+def _public(runs: Iterable[tuple[Mapping[str, bytes], RunDocument]]) -> Iterator[str]:
+    for files, run in runs:
+        if is_redacted(files):
+            yield f"texts of {_called(run.predicate)} are withheld in this copy; take the run as it was signed"
 
 
 def _unfit(base: RunDocument) -> Iterator[str]:

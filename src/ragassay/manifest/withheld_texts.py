@@ -32,7 +32,13 @@ def salts_from(secret: bytes, run_id: str) -> Salts:
 
 
 def salted_digest(salt: bytes, text: str) -> str:
-    """Return the SHA-256 by which a withheld text can be shown later."""
+    """Return the SHA-256 by which a withheld text can be shown later.
+
+    Raises `ValueError` for a salt that has not 16 bytes: where it ends and the text begins would be open, and one
+    digest could be shown to be that of several texts.
+    """
+    if len(salt) != SALT_BYTES:
+        raise ValueError(f"a salt has {SALT_BYTES} bytes, and this one {len(salt)}")
     return canon.sha256(salt + text.encode("utf-8"))
 
 

@@ -18,7 +18,7 @@ from ragassay.site.safe import STEERING
 from ragassay.verify.codes import CODES
 from ragassay.verify.items import SERVICE_FAILURES
 from ragassay.verify.policy_file import PolicyFile
-from ragassay.verify.report import MAX_PER_CODE
+from ragassay.verify.report import MAX_MESSAGE, MAX_PER_CODE, MAX_PLACE
 
 SHAPED: dict[str, type[Record]] = {
     "Statement": Statement,
@@ -67,6 +67,8 @@ def verifier_data() -> dict[str, Any]:
             "bundle": MAX_BUNDLE_BYTES,
             "total": MAX_TOTAL_BYTES,
             "findingsPerCode": MAX_PER_CODE,
+            "findingMessage": MAX_MESSAGE,
+            "findingPlace": MAX_PLACE,
         },
         "weakKeys": sorted(key.hex() for key in WEAK_KEYS),
         "steering": STEERING.pattern,

@@ -32,6 +32,7 @@ from ragassay.testing.logged_run import (
     PLAIN_ROOT_POLICY,
     ROOT_POLICY,
     ROOT_SIGNER,
+    TWO_KEYS_POLICY,
     Bundle,
     Story,
     tell,
@@ -39,7 +40,9 @@ from ragassay.testing.logged_run import (
 from ragassay.testing.signed_run import STARTED, public_signer
 from ragassay.verify import Policy, Report, Unpinned, load_policy, verify
 
-PolicyKind: TypeAlias = Literal["none", "key", "root", "key, log and witness", "root, log and witness"]
+PolicyKind: TypeAlias = Literal[
+    "none", "key", "root", "key, log and witness", "root, log and witness", "two keys, log and witness"
+]
 
 POLICIES: dict[PolicyKind, bytes | None] = {
     "none": None,
@@ -47,6 +50,7 @@ POLICIES: dict[PolicyKind, bytes | None] = {
     "root": PLAIN_ROOT_POLICY,
     "key, log and witness": KEY_POLICY,
     "root, log and witness": ROOT_POLICY,
+    "two keys, log and witness": TWO_KEYS_POLICY,
 }
 """The policy file of each kind; with none the signer is not pinned."""
 

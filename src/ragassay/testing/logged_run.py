@@ -51,6 +51,8 @@ NOW = STARTED + 86_400
 
 KEY_POLICY = write_policy(keys=[OURS.public], log=LOG_KEY, witnesses=[WITNESS_KEY])
 ROOT_POLICY = write_policy(roots=[ROOT_SIGNER.kid], log=LOG_KEY, witnesses=[WITNESS_KEY])
+TWO_KEYS_POLICY = write_policy(keys=[OURS.public, OTHER.public], log=LOG_KEY, witnesses=[WITNESS_KEY])
+"""That of a reader who trusts two publishers."""
 PLAIN_KEY_POLICY = write_policy(keys=[OURS.public])
 PLAIN_ROOT_POLICY = write_policy(roots=[ROOT_SIGNER.kid])
 

@@ -276,6 +276,10 @@ _SIGNED: dict[str, Case] = {
     "redaction: by another key, nothing pinned": _refused(
         redacted(Redacting(signer=OTHER)), "REDACTION_MISMATCH", policy="none",
     ),
+    "redaction: by another publisher whom the reader trusts too": _refused(
+        redacted(Redacting(signer=OTHER, rows=_row(0, answer="It is 8001 [redacted] TCP, as everybody knows."))),
+        "REDACTION_MISMATCH", policy="two keys, log and witness",
+    ),
     "redaction: by a key that the registry does not list": _refused(
         under_registry(Redacting(signer=OTHER), registry_of(key_record())), "KEY_UNKNOWN", policy=_ROOT,
     ),

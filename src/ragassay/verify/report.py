@@ -11,6 +11,9 @@ from ragassay.verify.codes import CODES, Severity, severity
 
 MAX_PER_CODE = 20
 """Findings kept of one code; the last one says how many more there are."""
+MAX_MESSAGE = 2_500
+MAX_PLACE = 500
+"""The most characters of a finding's message and of its place: a run's own words in them may have millions."""
 
 
 class Finding(Record, frozen=True):
@@ -25,7 +28,8 @@ class Finding(Record, frozen=True):
 def finding(code: str, message: str | None = None, where: str | None = None) -> Finding:
     """Return a finding of a code of the table; without a message it says what the code means."""
     reason = CODES[code]
-    return Finding(code=code, severity=reason.plain, message=message or reason.meaning, where=where)
+    message = (message or reason.meaning)[:MAX_MESSAGE]
+    return Finding(code=code, severity=reason.plain, message=message, where=where and where[:MAX_PLACE])
 
 
 class NotMade(Record, frozen=True):

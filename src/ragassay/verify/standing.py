@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 import msgspec
 
@@ -50,6 +51,9 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 NOTHING = Standing()
+OwnKeys: TypeAlias = "tuple[tuple[str, bytes | None], ...]"
+"""Fingerprint and public key of the run's signer, and of its announcement's where the policy accepts that."""
+
 _UNSEEN_REDACTION = "no log and witness that you trust are shown to hold the redaction"
 
 
@@ -88,13 +92,14 @@ def check_standing(
     _check_time(predicate, held.judged.witnessed, reader.now, findings)
     intent = read_announcement(predicate, files, findings)
     announcing = _check_intent(intent, predicate, files, held, reader, findings) if intent else None
-    redacting = _check_redaction(redaction, predicate, files, reader, findings) if redaction else None
+    own = _own_keys(held, announcing)
+    redacting = _check_redaction(redaction, held, own, files, reader, findings) if redaction else None
     passes = check_log(
         run,
         redaction.data if redaction else None,
         tuple(held.place for held in (held, announcing, redacting) if held is not None),
         policy=reader.policy,
-        accept=_accepting(held, announcing, reader),
+        accept=Accepting(own, reader if held.judged.key_status is not None else None),
         log=reader.log,
         findings=findings,
     )
@@ -195,17 +200,24 @@ def _check_intent(
 
 def _check_redaction(
     redaction: SignedRedaction,
-    predicate: RunPredicate,
+    ran: _Held,
+    own: OwnKeys,
     files: Mapping[str, bytes],
     reader: Reader,
     findings: Findings,
 ) -> _Held:
-    """Hold the redaction against the policy as the run was; nobody else may say what is withheld from it."""
+    """Hold the redaction against the policy as the run was; only the run's publisher may say what is withheld from it.
+
+    What is shown of a row that lost a text rests on this signature, so another publisher, whom one trusts as well,
+    could put words into the mouth of this one. Whose keys are the publisher's is as for the statements of a log.
+    """
     signer = redaction.predicate.signer
     place = check_inclusion(files, REDACTION_PROOF, redaction.data, "the redaction", findings)
     held = _hold(signer, redaction.signed_by, (REDACTION, REDACTION_PROOF), place, reader, findings)
-    if held.judged.signer != "pinned" and signer.kid != predicate.signer.kid:
-        findings.add("REDACTION_MISMATCH", "the redaction is signed by another key than the run", REDACTION)
+    listed = ran.judged.key_status is not None and held.judged.key_status is not None
+    if signer.kid not in {kid for kid, _ in own} and not listed:
+        message = "the redaction is signed by another key than the run, which no registry lists beside that of the run"
+        findings.add("REDACTION_MISMATCH", message, REDACTION)
     return held
 
 
@@ -216,7 +228,7 @@ class Accepting(msgspec.Struct, frozen=True):
     registry, another key that it lists: of two publishers whom one trusts, neither may void the other's runs.
     """
 
-    own: tuple[tuple[str, bytes | None], ...]
+    own: OwnKeys
     """Fingerprint and public key of each signer that counts by itself."""
     registry: Reader | None
     """Who asks the registry about further keys, None where it was not asked about the run's."""
@@ -229,11 +241,11 @@ class Accepting(msgspec.Struct, frozen=True):
         return self.registry is not None and _in_registry(signer.kid, signed_by, self.registry)
 
 
-def _accepting(ran: _Held, announced: _Held | None, reader: Reader) -> Accepting:
+def _own_keys(ran: _Held, announced: _Held | None) -> OwnKeys:
     own = [(ran.evidence.kid, ran.evidence.x)]
     if announced is not None and announced.judged.signer == "pinned" and not announced.judged.failures(strict=False):
         own.append((announced.evidence.kid, announced.evidence.x))
-    return Accepting(tuple(own), reader if ran.judged.key_status is not None else None)
+    return tuple(own)
 
 
 def _in_registry(kid: str, signed_by: Callable[[bytes], bool], reader: Reader) -> bool:

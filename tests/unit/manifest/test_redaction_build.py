@@ -137,6 +137,15 @@ def test_salts_differ_by_run_question_and_field() -> None:
     assert salts_from(b"t", "a")("c", "e") not in salts
 
 
+@pytest.mark.parametrize("size", [0, 15, 17])
+def test_a_salt_of_another_length_is_refused(size: int) -> None:
+    """Where a salt may have any length one digest is that of several texts: of salt "ab" and "c", of "a" and "bc"."""
+    with pytest.raises(ValueError, match="a salt has 16 bytes"):
+        salted_digest(b"s" * size, "a text")
+    with pytest.raises(ValueError, match="a salt has 16 bytes"):
+        build_redaction(FILES, [one("answer")], salts=lambda _, __: b"s" * size, signer=OURS, created=STARTED)
+
+
 def test_texts_that_would_pass_for_withheld_ones_are_listed_too() -> None:
     """In a row that loses a text, a chunk that the run withholds and an answer that holds the mark get an entry."""
 

@@ -9,6 +9,7 @@ import pytest
 from ragassay.errors import InputError
 from ragassay.manifest import decode_run
 from ragassay.manifest.fill import Filled, filled_run
+from ragassay.manifest.redaction import Withholding, build_redaction, salts_from
 from ragassay.manifest.statement import RunDocument
 from ragassay.records import Source
 from ragassay.site.window import filled_by
@@ -54,6 +55,18 @@ def test_what_had_a_score_stays_as_it_was() -> None:
     before, after = document(original).outputs, document(fill(original, one_pass(2)).files).outputs
     kept = [(row.answer, row.claims, row.score, row.chunks) for row in before if row.id != "q-002"]
     assert [(row.answer, row.claims, row.score, row.chunks) for row in after if row.id != "q-002"] == kept
+
+
+@pytest.mark.parametrize("at", [0, 1])
+def test_a_copy_with_texts_withheld_is_neither_filled_nor_taken_from(at: int) -> None:
+    """Its words `[withheld]` would be signed as what the stack or the judge had said."""
+    given = [one_pass(1, 1), one_pass(2)]
+    withhold = [Withholding(id="q-001", field="claims/1/reason", reason="a name")]
+    salts = salts_from(b"s", planned_id(1))
+    given[at] = build_redaction(given[at], withhold, salts=salts, signer=public_signer(), created=NOW)
+    with pytest.raises(InputError, match="cannot be filled so") as refused:
+        fill(*given)
+    assert "are withheld in this copy; take the run as it was signed" in str(refused.value)
 
 
 def test_plain_passes_with_the_warning_and_strict_fails() -> None:

@@ -17,7 +17,7 @@ from ragassay.manifest.redaction import Withholding
 from ragassay.manifest.withheld_texts import texts_of
 from ragassay.testing.bundles import POLICIES
 from ragassay.testing.fills import UNSEEN_FILLS
-from ragassay.testing.logged_run import OTHER, OURS, Bundle, MemoryLog, Story, planned_id, tell
+from ragassay.testing.logged_run import OTHER, OURS, Bundle, Change, MemoryLog, Story, planned_id, tell
 from ragassay.testing.redacted_run import Redacting, Rows, redact
 from ragassay.testing.redactions import every_field
 from ragassay.testing.signed_run import signed_run
@@ -142,6 +142,29 @@ def _entries() -> list[bytes]:
     kept: list[bytes] = []
     tell(Story(after=lambda log, _: kept.extend(log.entries)))
     return kept
+
+
+def _long(name: str, **given: str) -> Redacting:
+    def change(rows: Rows) -> None:
+        texts = rows[0]["texts"]
+        texts.append({**texts[0], **given})
+        rows[0]["id"] += name
+
+    return Redacting(entries=change)
+
+
+def _named(name: str) -> Change:
+    return lambda run: run.outputs[0].update(id=name)
+
+
+def test_words_without_end_are_cut_at_the_same_character(call: engine.Call) -> None:
+    """A field, a reason and an id of thousands of characters, some of them pairs of code units in JavaScript."""
+    words = ["🙂" * 9_000, "x" + "🙂" * 9_000, "x" * 9_000]
+    lies = [_long("", field=word) for word in words] + [_long("", reason=word) for word in words]
+    lies += [_long(word) for word in words]
+    bundles = [redact(lie) for lie in lies]
+    bundles += [tell(Story(change=_named(word))) for word in words]
+    assert_agree(call, {str(at): (bundle, POLICIES["none"]) for at, bundle in enumerate(bundles)})
 
 
 def test_fills_that_no_bundle_shows(call: engine.Call) -> None:

@@ -10,7 +10,14 @@
   /** Return a finding of a code of the table; without a message it says what the code means. */
   function finding(code, message = null, where = null) {
     const reason = ragassay.data.codes[code];
-    return { code, severity: reason.plain, message: message || reason.meaning, where };
+    const { findingMessage, findingPlace } = ragassay.data.limits;
+    const said = cut(message || reason.meaning, findingMessage);
+    return { code, severity: reason.plain, message: said, where: where && cut(where, findingPlace) };
+  }
+
+  /** Return at most the first `most` code points of a text: a run's own words may have millions. */
+  function cut(text, most) {
+    return text.length > most ? [...text.slice(0, 2 * most)].slice(0, most).join("") : text;
   }
 
   /** Compare two texts by code points, as Python sorts them. */

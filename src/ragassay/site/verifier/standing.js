@@ -41,11 +41,11 @@
     checkTime(predicate, judged.witnessed, now, findings);
     const intent = await readAnnouncement(predicate, files, findings);
     const announcing = intent && (await checkIntent(intent, predicate, files, place, policy, evidence, findings));
-    const redacting =
-      redaction && (await checkRedaction(redaction.signed, predicate, files, policy, evidence, findings));
+    const own = [evidence, ...(announcing ? announcing.accepted : [])];
+    const redacting = redaction && (await checkRedaction(redaction.signed, judged, own, files, policy, findings));
     const places = [place, announcing ? announcing.place : null, redacting ? redacting.place : null];
     const redacted = redaction ? redaction.signed.bytes : null;
-    const accept = accepting(policy, [evidence, ...(announcing ? announcing.accepted : [])], log, judged);
+    const accept = accepting(policy, own, log, judged);
     const passes = await ragassay.wholeLog.checkLog(run, redacted, places, { policy, accept, log, findings });
     const announced = predicate.intent && {
       log: predicate.intent.log,
@@ -139,15 +139,24 @@
     return { place, witnessed: judged.witnessed, accepted };
   }
 
-  /** Hold the redaction against the policy as the run was; nobody else may say what is withheld from it. */
-  async function checkRedaction(redaction, predicate, files, policy, ofRun, findings) {
+  /**
+   * Hold the redaction against the policy as the run was; only the run's publisher may say what is withheld from it.
+   *
+   * What is shown of a row that lost a text rests on this signature, so another publisher, whom one trusts as well,
+   * could put words into the mouth of this one. Whose keys are the publisher's is as for the statements of a log:
+   * `own` is the evidence of the run and of its announcement, where the policy accepts that; `ran` is what it said of
+   * the run.
+   */
+  async function checkRedaction(redaction, ran, own, files, policy, findings) {
     const { signer } = redaction.predicate;
     const place = await checkInclusion(files, REDACTION_PROOF, redaction.bytes, "the redaction", findings);
-    const { now, registry } = ofRun;
+    const { now, registry } = own[0];
     const evidence = evidenceOf(REDACTION, REDACTION_PROOF, signer, redaction, place, { now, registry, findings });
     const judged = await judge(policy, evidence, findings);
-    if (judged.signer !== "pinned" && signer.kid !== predicate.signer.kid) {
-      findings.add("REDACTION_MISMATCH", "the redaction is signed by another key than the run", REDACTION);
+    const listed = ran.keyStatus !== null && judged.keyStatus !== null;
+    if (!own.some(({ kid }) => kid === signer.kid) && !listed) {
+      const message = "the redaction is signed by another key than the run, which no registry lists beside the run's";
+      findings.add("REDACTION_MISMATCH", message, REDACTION);
     }
     return { place };
   }
