@@ -15,7 +15,7 @@ import msgspec
 
 from ragassay.cli.board import PUBLIC_SITE, Places, build_public, find_places, plan_of
 from ragassay.cli.passphrase import log_signer, run_signer
-from ragassay.cli.publish_done import decided_lines, filled_lines, released_lines
+from ragassay.cli.publish_done import decided_lines, filled_lines, passed_line, released_lines
 from ragassay.cli.publish_lines import look_json, look_lines
 from ragassay.errors import InputError
 from ragassay.manifest.files import BESIDE, REGISTRY
@@ -135,9 +135,7 @@ def _report(seen: Look, asked: Asked) -> int:
     else:
         click.echo("\n".join(look_lines(seen)))
         if seen.passes:
-            click.echo(
-                f"nothing is refused; `ragassay publish` publishes {'it' if len(seen.verdicts) == 1 else 'them'}"
-            )
+            click.echo(passed_line(seen))
     return 0 if seen.passes else 1
 
 

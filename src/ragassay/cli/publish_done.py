@@ -32,6 +32,15 @@ def released_lines(done: Released, look: Look, site: Path | None) -> list[str]:
     return lines
 
 
+def passed_line(look: Look) -> str:
+    """Return what publishing would do, where nothing is refused."""
+    new = len(look.verdicts) - len(look.already)
+    if new:
+        return f"nothing is refused; `ragassay publish` publishes {'it' if new == 1 else f'these {new} runs'}"
+    later = any(one.added for one in look.later.values())
+    return "nothing is refused, and nothing is new" + ("" if not later else " but what was judged since")
+
+
 def decided_lines(decisions: Sequence[Decision]) -> list[str]:
     """Return what was decided, and the total where that is more than is printed."""
     lines = [f"decided: {one.action} {one.finding} ({one.kind})" for one in decisions[:MOST_FINDINGS]]
@@ -72,6 +81,9 @@ def taken_back_lines(done: TakenBack) -> list[str]:
     for one in done.lost:
         now = f"{one.after} of {one.before} counted runs left" if one.after else "no counted run left, and no number"
         lines.append(f"! row {one_line(one.row)}: {now}")
+    if done.without_control:
+        rows = one_line(", ".join(done.without_control))
+        lines.append(f"! no control is public any more, so the scores of {rows} cannot be read: publish a run of it")
     if not done.lost:
         lines.append("no row loses a run of its window")
     return lines

@@ -38,6 +38,7 @@ from ragassay.site.publications import (
     read_withdrawal,
 )
 from ragassay.site.record import BoardPlan
+from ragassay.site.window import RowRuns
 from ragassay.verify.log_entries import kind_of
 
 
@@ -50,13 +51,17 @@ class Lost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TakenBack(msgspec.Struct, frozen=True, kw_only=True):
-    """A run that was taken back; `earlier` where the log held the voiding already, and the folder did not say so."""
+    """A run that was taken back; `earlier` where the log held the voiding already, and the folder did not say so.
+
+    `without_control` names the rows that still have counted runs, where the last run of their control was taken back.
+    """
 
     withdrawal: Withdrawal
     row: str
     pass_k: int
     lost: tuple[Lost, ...]
     earlier: bool
+    without_control: tuple[str, ...] = ()
 
 
 class ReasonNotDecided(InputError):
@@ -117,6 +122,7 @@ def take_back(
         pass_k=run.pass_.k,
         lost=_lost(before, after, plan),
         earlier=known is not None,
+        without_control=_without_control(after, plan),
     )
 
 
@@ -224,5 +230,18 @@ def _lost(before: PublicRuns, after: PublicRuns, plan: BoardPlan | None) -> tupl
     )
 
 
+def _without_control(public: PublicRuns, plan: BoardPlan | None) -> tuple[str, ...]:
+    """Return the rows of the public board that stand there without their control; none where that is waived."""
+    rows = [row for row in counted(public.runs, plan) if _counts(row)]
+    if (plan is not None and plan.control_waiver) or any(row.role == "control" for row in rows):
+        return ()
+    return tuple(row.name for row in rows)
+
+
 def _windows(runs: Sequence[LoadedRun], plan: BoardPlan | None) -> Mapping[str, int]:
-    return {row.name: sum(d.predicate.run_id not in row.why_not for d in row.window) for row in counted(runs, plan)}
+    return {row.name: _counts(row) for row in counted(runs, plan)}
+
+
+def _counts(row: RowRuns) -> int:
+    """Return how many runs of a row's window are eligible."""
+    return sum(document.predicate.run_id not in row.why_not for document in row.window)
