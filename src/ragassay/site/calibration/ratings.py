@@ -60,7 +60,7 @@ def _line(line: bytes, known: set[str]) -> Rating:
 
 
 def rater_name(text: str, who: str = "rater") -> str:
-    """Return a rater's name in one spelling: NFC, single spaces; raises `InputError`, naming `who`, where it is none."""
+    """Return a name in one spelling: NFC, single spaces; raises `InputError`, naming `who`, where it is none."""
     name = " ".join(unicodedata.normalize("NFC", text).split())
     if not name:
         raise InputError(f"a {who} needs a name, so that several can be told apart; initials will do")
