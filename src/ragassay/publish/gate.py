@@ -180,7 +180,10 @@ def _read(run: LoadedRun, looked: Looked) -> Iterator[Refusal]:
     lapsed = looked.lapsed.get(run.id, ())
     if lapsed:
         names = listed(sorted({one.reader for one in lapsed}))
-        text = f"the sign-off of {names} does not hold any more: the run, or a decision that touches it, has changed"
+        text = (
+            f"the sign-off of {names} does not hold any more: the run, or a decision that touches it, has changed; "
+            "`ragassay serve` shows what is to be read again, and takes it anew"
+        )
     else:
         text = "nobody has read its outputs and signed off; `ragassay serve` opens the page for that"
     yield Refusal(code=UNREAD, text=text)
