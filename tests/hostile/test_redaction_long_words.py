@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from ragassay.manifest.files import BESIDE
 from ragassay.records import to_json
 from ragassay.testing.logged_run import KEY_POLICY, NOW, Story, tell
 from ragassay.testing.redacted_run import Redacting, redact
@@ -40,3 +43,18 @@ def test_an_id_of_half_a_million_characters() -> None:
     assert longest(found)[0] <= MAX_MESSAGE
     assert longest(found)[1] <= MAX_PLACE
     assert len(str(to_json(found)["findings"])) < 100_000
+
+
+def test_a_redaction_of_more_bytes_than_a_log_takes() -> None:
+    """It could not be logged, and whoever reads it from a folder or a bundle does not read it."""
+    long = Redacting(logged=False, claim=lambda said: said["signer"].update(name="n" * 50_000))
+    found = verify(redact(long).files, policy=POLICY, now=NOW)
+    assert "BUNDLE_TOO_LARGE" in found.codes
+    assert not found.ok()
+
+
+@pytest.mark.parametrize("name", sorted(BESIDE))
+def test_what_stands_beside_a_run_has_its_cap(name: str) -> None:
+    """Each of these files, where the caller holds it and no reader of folders or bundles has refused it."""
+    files = {**tell(Story()).files, name: b" " * (BESIDE[name] + 1)}
+    assert "BUNDLE_TOO_LARGE" in verify(files, policy=POLICY, now=NOW).codes

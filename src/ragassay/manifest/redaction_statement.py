@@ -10,7 +10,7 @@ from ragassay import canon
 from ragassay.manifest import dsse
 from ragassay.manifest.announce import common_problem, decode_as, refuse_problem, sign_checked, signature_holds
 from ragassay.manifest.decode import read_rows
-from ragassay.manifest.files import PUBLIC_OUTPUTS, WITHHELD
+from ragassay.manifest.files import BESIDE, PUBLIC_OUTPUTS, REDACTION, WITHHELD
 from ragassay.manifest.sign import Signer
 from ragassay.manifest.statement import (
     REDACTION_KIND,
@@ -44,14 +44,17 @@ class SignedRedaction(msgspec.Struct, frozen=True):
 
 
 def sign_redaction(predicate: RedactionPredicate, signer: Signer) -> bytes:
-    """Return the signed envelope of a redaction; raises `ValueError` for one that no reader would accept."""
+    """Return the signed envelope of a redaction; raises `ValueError` for one that no reader or no log would accept."""
     statement = RedactionStatement(
         type_=STATEMENT_TYPE,
         predicate_type=REDACTION_TYPE,
         subject=(Subject(name=PUBLIC_OUTPUTS, digest=predicate.outputs),),
         predicate=predicate,
     )
-    return sign_checked(statement, _form_problem(statement), signer)
+    signed = sign_checked(statement, _form_problem(statement), signer)
+    if len(signed) > BESIDE[REDACTION]:
+        raise ValueError(f"the statement has {len(signed)} bytes; a log takes {BESIDE[REDACTION]}: shorten its names")
+    return signed
 
 
 def decode_redaction(data: bytes) -> SignedRedaction:

@@ -67,6 +67,7 @@ def verify(
     form = WHOLE
     if run is not None and is_redacted(files):
         form = public_form(read_redaction(run, files, now, findings), files)
+    _check_sizes(files, findings)
     _check_names(files, run.statement if run else None, form, findings)
     reader = Reader(policy=policy, now=now, log=log, registry=check_registry(files, registry, findings))
     if run is None:
@@ -101,6 +102,13 @@ def verify_run(
     questions = question_file(run.statement.predicate.benchmark) if run else BENCHMARK
     given = {MANIFEST: manifest, OUTPUTS: outputs, questions: benchmark, CONFIG: config, TELEMETRY: telemetry}
     return verify({name: data for name, data in given.items() if data is not None}, policy=policy, now=now)
+
+
+def _check_sizes(files: Mapping[str, bytes], findings: Findings) -> None:
+    """Check what stands beside a run's own files, each of which has its cap where it is read."""
+    for name, most in BESIDE.items():
+        if len(files.get(name, b"")) > most:
+            findings.add("BUNDLE_TOO_LARGE", f"{name} has {len(files[name])} bytes; {most} are allowed", name)
 
 
 def _check_names(files: Mapping[str, bytes], statement: Statement | None, form: Form, findings: Findings) -> None:

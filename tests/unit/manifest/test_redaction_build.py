@@ -38,7 +38,7 @@ from ragassay.manifest.skeleton import line_leaf
 from ragassay.manifest.tiles import MAX_ENTRY_BYTES
 from ragassay.testing.logged_run import OTHER, OURS, Story, tell
 from ragassay.testing.republished_run import republished_files
-from ragassay.testing.signed_run import STARTED, open_run, resigned, signed_run
+from ragassay.testing.signed_run import STARTED, open_run, public_signer, resigned, signed_run
 
 SALTS = salts_from(b"a secret of tests", "0" * 32)
 FILES = tell(Story()).files
@@ -144,6 +144,13 @@ def test_a_salt_of_another_length_is_refused(size: int) -> None:
         salted_digest(b"s" * size, "a text")
     with pytest.raises(ValueError, match="a salt has 16 bytes"):
         build_redaction(FILES, [one("answer")], salts=lambda _, __: b"s" * size, signer=OURS, created=STARTED)
+
+
+def test_a_statement_that_no_log_takes_is_not_signed() -> None:
+    """An entry of a log has at most 65,535 bytes, and a signer may have a long name."""
+    signer = public_signer("n" * 50_000)
+    with pytest.raises(ValueError, match="a log takes 65535"):
+        build_redaction(FILES, [one("answer")], salts=SALTS, signer=signer, created=STARTED)
 
 
 def test_texts_that_would_pass_for_withheld_ones_are_listed_too() -> None:

@@ -12,7 +12,7 @@ import pytest
 import verifier_engine as engine
 from test_verifier_agrees import assert_agree, mutated
 
-from ragassay.manifest.files import OUTPUTS, REDACTION, TELEMETRY
+from ragassay.manifest.files import BESIDE, OUTPUTS, REDACTION, TELEMETRY
 from ragassay.manifest.redaction import Withholding
 from ragassay.manifest.withheld_texts import texts_of
 from ragassay.testing.bundles import POLICIES
@@ -158,12 +158,16 @@ def _named(name: str) -> Change:
 
 
 def test_words_without_end_are_cut_at_the_same_character(call: engine.Call) -> None:
-    """A field, a reason and an id of thousands of characters, some of them pairs of code units in JavaScript."""
+    """A field, a reason and an id of thousands of characters, some of them pairs of code units; files at their caps."""
     words = ["🙂" * 9_000, "x" + "🙂" * 9_000, "x" * 9_000]
     lies = [_long("", field=word) for word in words] + [_long("", reason=word) for word in words]
     lies += [_long(word) for word in words]
     bundles = [redact(lie) for lie in lies]
     bundles += [tell(Story(change=_named(word))) for word in words]
+    whole = tell(Story())
+    for name, most in BESIDE.items():
+        for size in (most, most + 1):
+            bundles.append(msgspec.structs.replace(whole, files={**whole.files, name: b" " * size}))
     assert_agree(call, {str(at): (bundle, POLICIES["none"]) for at, bundle in enumerate(bundles)})
 
 

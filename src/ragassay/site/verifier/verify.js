@@ -59,6 +59,7 @@
     else findings.add("FILE_MISSING", `${MANIFEST} is missing`, MANIFEST);
     let form = WHOLE;
     if (run !== null && isRedacted(files)) form = publicForm(readRedaction(run, files, now, findings), files);
+    checkSizes(files, findings);
     checkNames(files, run ? run.statement : null, form, findings);
     const keys = await checkRegistry(files, registry, findings);
     if (run === null) {
@@ -79,6 +80,14 @@
   async function checkMeans(findings) {
     const missing = await ragassay.keys.unsupported();
     if (missing !== null) findings.add("SIGNATURE_INVALID", `no signature can be checked here: ${missing}`, MANIFEST);
+  }
+
+  /** Check what stands beside a run's own files, each of which has its cap where it is read. */
+  function checkSizes(files, findings) {
+    for (const [name, most] of Object.entries(ragassay.data.limits.beside)) {
+      const size = files.has(name) ? files.get(name).length : 0;
+      if (size > most) findings.add("BUNDLE_TOO_LARGE", `${name} has ${size} bytes; ${most} are allowed`, name);
+    }
   }
 
   function checkNames(files, statement, form, findings) {
