@@ -61,6 +61,19 @@ class ItemView(msgspec.Struct, frozen=True, kw_only=True):
         """Return the rank of the first delivered chunk that holds accepted evidence."""
         return next((chunk.rank for chunk in self.chunks if chunk.holds_evidence), None)
 
+    @property
+    def evidence_words(self) -> str:
+        """Say where the accepted evidence was delivered; that none was, only where every text can be seen."""
+        withheld = sum(chunk.segments is None for chunk in self.chunks)
+        said = [f"{withheld} withheld"] if withheld else []
+        if not self.question.evidence:
+            return "; ".join(said)
+        if self.evidence_rank is not None:
+            said.insert(0, f"evidence at rank {self.evidence_rank}")
+        else:
+            said.append("whether one holds the evidence cannot be seen" if withheld else "none holds the evidence")
+        return "; ".join(said)
+
 
 def item_views(document: RunDocument) -> list[ItemView]:
     """Return every question of a run in the benchmark's order."""

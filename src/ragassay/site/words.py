@@ -14,6 +14,7 @@ from ragassay.site.loaded import LoadedRun
 from ragassay.site.numbers import listed, plural, shown
 from ragassay.site.record import BoardPlan, BoardRow, QuestionLine
 from ragassay.site.rung import CODE
+from ragassay.site.uncounted import uncounted, withheld_evidence
 from ragassay.site.window import RowRuns
 from ragassay.verify import CODES
 
@@ -74,7 +75,7 @@ def row_warnings(row: RowRuns, line: BoardRow, *, identical_said: bool = False) 
         said.append(f"{line.reach.folded} of {line.reach.of} reached only after folds: {', '.join(line.reach.folds)}")
     if line.exposure in ("designed-on", "tuned-on"):
         said.append(f"{line.exposure.replace('-', ' ')} these questions: its score is likely too high")
-    said += _truncated(row) + _later(row) + _filled(row) + _claims_differ(row)
+    said += withheld_evidence(row) + _truncated(row) + uncounted(row) + _filled(row) + _claims_differ(row)
     return tuple(said)
 
 
@@ -97,16 +98,6 @@ def _figures(value: object, name: str) -> list[int]:
     own = value.get(name)
     found: list[int] = [own] if isinstance(own, int) else []
     return found + [figure for part in value.values() for figure in _figures(part, name)]
-
-
-def _later(row: RowRuns) -> list[str]:
-    """Say that the row was run again later than what it shows, and why those runs do not count."""
-    if not row.window or row.standing == "unranked":
-        return []
-    newest = row.window[-1].predicate.run_id
-    ids = [document.predicate.run_id for document in row.runs]
-    reasons = [row.why_not[run] for run in ids[ids.index(newest) + 1 :] if run in row.why_not]
-    return [f"{plural(len(reasons), 'later run')} not eligible: {reasons[-1]}"] if reasons else []
 
 
 def _outside(line: BoardRow) -> list[str]:
