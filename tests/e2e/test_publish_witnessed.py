@@ -50,6 +50,8 @@ def test_strict_says_yes_once_the_witness_has_seen_what_was_published(job: Path)
     assert "because: a private address" in said
     ragassay(job, "board", "--public")
     assert "9 of 9 runs strictly verified" in _strict(job, *_zips(job))
+    assert "9 of 9 runs strictly verified" in _strict(job, str(job / "public-site" / "runs"))
+    assert "1 of 1 run strictly verified" in _strict(job, _zips(job)[0].removesuffix(".zip"))
     assert not [path for path in _zips(job) if MAIL.encode() in Path(path).read_bytes()]
 
 

@@ -398,7 +398,7 @@ def test_the_verifier_works_inside_the_app(browser: Any, workspace: Path) -> Non
         size = "parseFloat(getComputedStyle(document.querySelector('{}')).fontSize)"
         assert ann.page.evaluate(size.format(".sentence")) > 1.2 * ann.page.evaluate(size.format("body"))
         run = sorted((workspace / "runs").iterdir())[0].name
-        ann.page.goto(f"{address.partition('/?')[0]}/board/preview/runs/{run}/index.html")
+        ann.page.goto(f"{address.partition('/?')[0]}/board/preview/runs/{run}.html")
         ann.page.wait_for_selector("#verifier[data-ready]", state="attached")
         ann.page.click("#check")
         ann.page.wait_for_selector("article[data-verdict=unpinned]")

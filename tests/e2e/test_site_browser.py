@@ -66,7 +66,7 @@ def one_of_each(site: Path) -> list[Path]:
     """Return the board, a run page, a question page and a compare page."""
     return [
         site / "index.html",
-        next(iter(sorted((site / "runs").glob("*/index.html")))),
+        next(iter(sorted((site / "runs").glob("*.html")))),
         site / "questions" / "q-006.html",
         site / "compare" / "hybrid--bm25.html",
     ]
@@ -79,6 +79,21 @@ def test_nothing_scrolls_sideways(browser: Any, site: Path, width: int) -> None:
     for path in one_of_each(site):
         page.goto(path.as_uri())
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+    page.close()
+
+
+def test_six_rows_stand_on_the_first_screen(browser: Any, tmp_path: Path) -> None:
+    """At 1200 × 820 the sentence and every row of a board of six are seen, notes and badges included."""
+    make.small_board(tmp_path / "work", make.benchmark(12))
+    make.write_row(tmp_path / "work", "qdrant", "qdrant", make.benchmark(12), make.losing(make.every(3)))
+    write_preview(tmp_path / "work", tmp_path / "site", now=NOW)
+    page = browser.new_page(viewport={"width": 1200, "height": 820})
+    page.goto((tmp_path / "site" / "index.html").as_uri())
+    ends = page.eval_on_selector_all(".board tbody tr", "rows => rows.map(row => row.getBoundingClientRect().bottom)")
+    assert len(ends) == 6
+    assert max(ends) <= 820
+    page.click(".noted a >> nth=0")
+    assert page.evaluate("document.querySelector(location.hash).getBoundingClientRect().bottom <= innerHeight")
     page.close()
 
 

@@ -428,7 +428,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_run_page_checks_its_own_run(browser: Any, site: Path) -> None:
     """The button checks the run that the page holds; it asks for a pin, and trusts nobody before there is one."""
-    [path] = (site / "runs").glob("*/index.html")
+    [path] = (site / "runs").glob("*.html")
     desk = Desk(browser, path).open(now=make.START + 9_999)
     assert desk.page.is_hidden("#drop")
     assert desk.page.text_content("#result") == ""
@@ -446,7 +446,7 @@ def test_a_run_page_checks_its_own_run(browser: Any, site: Path) -> None:
 
 def test_a_run_page_leads_to_verify_html_which_takes_its_bundle(browser: Any, site: Path) -> None:
     """The link opens verify.html beside the board, and the bundle that the page offers verifies there."""
-    [path] = (site / "runs").glob("*/index.html")
+    [path] = (site / "runs").glob("*.html")
     page = browser.new_page()
     page.goto(path.as_uri())
     page.click("a[href$='verify.html'] >> nth=0")

@@ -62,7 +62,7 @@ def _folder(path: Path) -> list[Source]:
         raise InputError(f"{runs} cannot be read ({error.strerror}); check its permissions") from error
     bundles = [child for child in inside if _is_bundle(child)]
     packed = {child.stem for child in bundles}  # beside a page of a site stands its run as a bundle: the run is that
-    folders = [child for child in inside if child.is_dir() and not (child.name in packed and _is_page(child))]
+    folders = [child for child in inside if child.is_dir() and not (child.name in packed and _has_page(child))]
     if not folders and not bundles:
         raise InputError(f"{path} holds no run; `ragassay run` writes runs to .ragassay/runs")
     return sorted([*map(_run, folders), *map(_file, bundles)], key=lambda source: Path(source.name))
@@ -72,8 +72,8 @@ def _is_bundle(path: Path) -> bool:
     return path.suffix.lower() == ".zip" and path.is_file()
 
 
-def _is_page(folder: Path) -> bool:
-    return (folder / "index.html").is_file()
+def _has_page(folder: Path) -> bool:
+    return folder.with_name(f"{folder.name}.html").is_file()
 
 
 def _run(folder: Path) -> Source:

@@ -3,17 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
 from ragassay.records import to_json
 from ragassay.site.badge import badge_path
-from ragassay.site.changes import leaves
 from ragassay.site.page import Placed, Site
 from ragassay.site.pairwords import turned
 from ragassay.site.pictures import runs_over_time
 from ragassay.site.plot import CAUSES
 from ragassay.site.record import BoardRow, Cause, Pair, QuestionLine, Table
+from ragassay.site.spec.document import Code
+from ragassay.site.spec.parameters import leaves
+
+PARTS = (
+    ("The stack", ("stack", "topK", "threshold")),
+    ("The answering model", ("answer",)),
+    ("The judge and the rubric", ("judge", "scorer")),
+    ("The corpus", ("corpus",)),
+    ("The questions", ("benchmark",)),
+)
+"""What makes the key of a row, by title, as its members are named in `config.json`."""
+FURTHER = "What else can change a number"
+AROUND = "What surrounds it, and makes no key"
+
+
+class Parameter(msgspec.Struct, frozen=True, kw_only=True):
+    """One recorded parameter: the path to it and its value, which is words of ours where it is empty (`literal` no)."""
+
+    name: str
+    value: str
+    literal: bool
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """Recorded parameters that belong together."""
+
+    title: str
+    values: tuple[Parameter, ...]
 
 
 class Lost(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,17 +92,24 @@ def _standing(rows: Sequence[BoardRow], row: BoardRow) -> BoardRow | None:
     return next((other for other in rows if other.name == row.name and other.standing != "superseded"), None)
 
 
-def parameters(site: Site, row: BoardRow) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return every recorded parameter of the run that a row shows, or else of its last: path and JSON text, by part."""
+def parameters(site: Site, row: BoardRow) -> list[Part]:
+    """Return every recorded parameter of the run that a row shows, or else of its last, by part, the stack first."""
     ids = [run.id for run in row.runs if run.shown] + [run.id for run in reversed(row.runs)]
     documents = [site.documents[identity] for identity in ids if identity in site.documents]
     config = next((document.config for document in documents if document.config is not None), None)
     if config is None:
         return []
-    return [
-        ("What can change a number", list(leaves(to_json(config.measure)))),
-        ("What surrounds it", list(leaves(to_json(config.circumstance)))),
-    ]
+    measure = to_json(config.measure)
+    grouped = {name for _, names in PARTS for name in names}
+    parts = [(title, {name: measure[name] for name in names if name in measure}) for title, names in PARTS]
+    parts.append((FURTHER, {name: value for name, value in measure.items() if name not in grouped}))
+    parts.append((AROUND, to_json(config.circumstance)))
+    return [Part(title=title, values=_values(members)) for title, members in parts if members]
+
+
+def _values(members: Mapping[str, Any]) -> tuple[Parameter, ...]:
+    found = leaves(dict(members))
+    return tuple(Parameter(name=name, value=one.text, literal=isinstance(one, Code)) for name, one in found)
 
 
 def pairs_of(table: Table, key: str) -> list[Pair]:

@@ -45,14 +45,14 @@ class _Place(msgspec.Struct, frozen=True, kw_only=True):
 
 def _run_files(site: Site, run: LoadedRun, document: RunDocument, place: _Place | None) -> Iterator[tuple[str, bytes]]:
     path = site.run_paths[document.predicate.run_id]
-    folder = path.removesuffix("index.html")
-    for name, data in run.files.items():
-        yield f"{folder}{name}", data
+    folder = path.removesuffix(".html")
+    name, publication = folder.rpartition("/")[2], f"publications/{folder.rpartition('/')[2]}.json"
+    yield from ((f"{folder}/{file}", data) for file, data in run.files.items())
     if run.publication is not None:
-        yield f"publications/{folder.split('/')[-2]}.json", canon.canonical(to_json(run.publication))
+        yield publication, canon.canonical(to_json(run.publication))
     bundle = run_bundle(run.files)
     if bundle.data is not None:
-        yield f"{folder.removesuffix('/')}.zip", bundle.data
+        yield f"{folder}.zip", bundle.data
     items = item_views(document)
     yield (
         path,
@@ -71,9 +71,10 @@ def _run_files(site: Site, run: LoadedRun, document: RunDocument, place: _Place 
             by_cause=[(cause, lost) for cause in CAUSES if (lost := [i for i in items if i.cause == cause])],
             anchors=run_anchors(document),
             question_paths=place.questions if place else {},
-            publication_path=f"publications/{folder.split('/')[-2]}.json",
+            publication_path=publication,
             bundle=bundle,
-            bundle_name=f"{folder.split('/')[-2]}.zip",
+            name=name,
+            bundle_name=f"{name}.zip",
             **_verifier_parts(bundle),
         ),
     )

@@ -31,9 +31,9 @@ class TablePaths(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def run_paths(documents: Sequence[RunDocument]) -> dict[str, str]:
-    """Return each run's page by run id."""
+    """Return each run's page by run id; beside it lie the folder of its files and its bundle, named alike."""
     names = file_names(d.predicate.run_id for d in documents)
-    return {identity: f"runs/{name}/index.html" for identity, name in names.items()}
+    return {identity: f"runs/{name}.html" for identity, name in names.items()}
 
 
 def table_paths(table: Table) -> TablePaths:

@@ -8,6 +8,7 @@ import msgspec
 
 from ragassay.manifest.statement import RunDocument
 from ragassay.site.judgerecord import JudgedRow, Judging
+from ragassay.site.notes import Note, row_notes, table_notes
 from ragassay.site.page import Placed
 from ragassay.site.pictures import HeatMap, Picture, heat_map, reach_curve, reach_curves
 from ragassay.site.plot import Axis, Share, axis, cause_shares
@@ -25,6 +26,7 @@ class TableView(msgspec.Struct, frozen=True, kw_only=True):
     reach_label: str
     reach_k: int | None
     names: Mapping[str, str]
+    notes: tuple[Note, ...]
     shares: Mapping[str, list[Share]]
     heat: HeatMap
     roles: tuple[str, ...]
@@ -45,6 +47,15 @@ class TableView(msgspec.Struct, frozen=True, kw_only=True):
             return pairs[:MOST_PAIRS]
         return tuple(pair for pair in pairs if first in (pair.a, pair.b))
 
+    @property
+    def exposure_known(self) -> bool:
+        """Tell whether the exposure of any row is recorded; that none is, the table says itself."""
+        return any(row.exposure for row in self.table.rows)
+
+    def notes_of(self, row: BoardRow) -> list[Note]:
+        """Return the notes that hold for a row of the table."""
+        return row_notes(row, self.table.rows, self.notes)
+
     def by_another_judge(self, main: Table) -> bool:
         """Tell whether the table is apart from `main` by its judge, so that one judge of both would help."""
         republished = any(row.rung == "republished" for row in self.table.rows)
@@ -62,6 +73,7 @@ def table_view(placed: Placed, documents: Mapping[str, RunDocument], root: str =
         reach_label=f"Reach@{reached}" if reached else "Reach",
         reach_k=reached,
         names=placed.names,
+        notes=tuple(table_notes(table.rows)),
         shares={row.key: cause_shares(table, row.key) for row in table.rows if row.key in answered},
         heat=heat_map(table, lambda question: root + paths.questions[question]),
         roles=tuple(row.role for row in _columns(table, answered)),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from string import ascii_lowercase
 
 from rich.cells import cell_len
 
 from ragassay.site.bar import bar
 from ragassay.site.lines import wrapped
+from ragassay.site.notes import Note, row_notes, table_notes
 from ragassay.site.numbers import UNKNOWN, bracket, exact, listed, milliseconds, money, plural, short, shown
 from ragassay.site.paneltext import judging_lines
 from ragassay.site.record import Amount, Board, BoardRow, Latency, Table
@@ -65,12 +65,12 @@ def _table(table: Table, width: int) -> list[str]:
     lines = wrapped(said, width)
     if table.why_apart:
         lines = [*wrapped(f"Apart, never ranked against the table above: {table.why_apart}", width), *lines]
-    notes = _notes(table.rows)
+    notes = table_notes(table.rows)
     lines += ["", *_scores(table.rows, notes, width), "", *_costs(table.rows, width)]
     lines += ["", *wrapped(LEGEND, width)]
     if again := [row.name for row in table.rows if row.rung == "re-executed"]:
         lines += wrapped(f"re-executed here with equal content, counts and score: {listed(again)}", width)
-    lines += _list("", [f"{letter}  {text}" for text, letter in notes.items()], width)
+    lines += _list("", [f"{note.letter}  {note.text}" for note in notes], width)
     lines += _list("", [f"! {warning}" for warning in table.warnings], width)
     lines += judging_lines(table, width)
     if not table.main:
@@ -78,22 +78,9 @@ def _table(table: Table, width: int) -> list[str]:
     return lines
 
 
-def _notes(rows: Sequence[BoardRow]) -> dict[str, str]:
-    """Return each warning of any row with the letter that stands for it."""
-    texts = list(dict.fromkeys(said for row in rows for said in _said(row, rows)))
-    names = [*ascii_lowercase, *(a + b for a in ascii_lowercase for b in ascii_lowercase)]
-    return {text: names[index] if index < len(names) else "*" for index, text in enumerate(texts)}
-
-
-def _said(row: BoardRow, rows: Sequence[BoardRow]) -> list[str]:
-    """Return the warnings of a row, and why it has no share of the gap where the table does not say so itself."""
-    ends = {"control", "oracle"} <= {other.role for other in rows}
-    return [*row.warnings, *([row.gap.note] if ends and row.gap and row.gap.note else [])]
-
-
-def _columns(rows: Sequence[BoardRow], notes: dict[str, str], width: int) -> tuple[list[str], list[str], int, int]:
+def _columns(rows: Sequence[BoardRow], notes: Sequence[Note], width: int) -> tuple[list[str], list[str], int, int]:
     """Return the gap and the notes of each row, and the cells of the name and of the drawing; no number is ever cut."""
-    letters = [_letters([notes[said] for said in _said(row, rows)]) for row in rows]
+    letters = [_letters([note.letter for note in row_notes(row, rows, notes)]) for row in rows]
     gaps = [_gap(row, interval=True) for row in rows]
     name = _name_width(rows, width - 78)
     taken = sum(SCORE_WIDTHS) + 7 + name + max(5, *map(len, letters))
@@ -120,7 +107,7 @@ SCORE_WIDTHS = (9, 5, 8, 7)
 LEAST_DRAWN = 6
 
 
-def _scores(rows: Sequence[BoardRow], notes: dict[str, str], width: int) -> list[str]:
+def _scores(rows: Sequence[BoardRow], notes: Sequence[Note], width: int) -> list[str]:
     reach_k = next((row.reach.k for row in rows if row.reach and row.role == "row"), None)
     head_reach = f"reach@{reach_k}" if reach_k else "reach"
     gaps, letters, name, drawn = _columns(rows, notes, width)

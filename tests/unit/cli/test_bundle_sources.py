@@ -171,12 +171,16 @@ def test_an_address_that_does_not_answer_is_an_error(served: str) -> None:
 
 
 def test_the_runs_of_a_site_are_its_bundles(tmp_path: Path) -> None:
-    """Of a site each run is taken once, as the bundle beside its page."""
+    """Of a site each run is taken once, as the bundle beside its page; the folder is a run by itself."""
     runs = tmp_path / "site" / "runs"
     (runs / RUN_ID).mkdir(parents=True)
-    for name, data in {**signed_run(), "index.html": b"<!doctype html>"}.items():
+    for name, data in signed_run().items():
         (runs / RUN_ID / name).write_bytes(data)
+    (runs / f"{RUN_ID}.html").write_text("<!doctype html>")
     (runs / f"{RUN_ID}.zip").write_bytes(write_bundle(signed_run()))
     found = open_source(str(tmp_path / "site"))
     assert [Path(source.name).name for source in found] == [f"{RUN_ID}.zip"]
     assert found[0].files.files == signed_run()
+    (alone,) = open_source(str(runs / RUN_ID))
+    assert alone.files.files == signed_run()
+    assert alone.files.problems == ()

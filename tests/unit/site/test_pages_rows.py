@@ -79,15 +79,23 @@ def test_a_row_page_holds_every_recorded_parameter(files: dict[str, bytes], runs
     shown = dict(
         zip(
             (cell.text_content() for cell in page.xpath("//details//tbody/tr/th[@class='mono']")),
-            (cell.text_content() for cell in page.xpath("//details//tbody/tr/td[contains(@class,'mono')]")),
+            (cell.text_content() for cell in page.xpath("//details//tbody/tr[th[@class='mono']]/td")),
             strict=True,
         )
     )
     assert shown["corpus.chunker.max_tokens"] == "256"
-    assert shown["answer.id"] == '"acme-7b"'
+    assert shown["answer.id"] == "acme-7b"
     assert shown["topK"] == "5"
     assert shown["passes"] == "3"
-    assert shown["exposure"] == "null"
+    assert shown["exposure"] == "no value"
+    summaries = page.xpath("//h2[@id='parameters']/following-sibling::details")
+    assert [one.get("open") is not None for one in summaries] == [True] + [False] * (len(summaries) - 1)
+    assert summaries[0].xpath("string(summary)").startswith("The stack")
+    assert {name.partition(".")[0] for name in summaries[0].xpath(".//tbody//th/text()")} == {
+        "stack",
+        "threshold",
+        "topK",
+    }
 
 
 def test_a_row_is_compared_with_every_other_from_its_own_side(board: Board, files: dict[str, bytes]) -> None:

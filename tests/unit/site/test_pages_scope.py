@@ -77,7 +77,7 @@ def test_withheld_texts_are_counted_from_the_run_itself(runs: list[LoadedRun]) -
 def test_a_run_page_says_how_it_was_published(files: dict[str, bytes], runs: list[LoadedRun]) -> None:
     """Readers with their dates, the scan's findings by what came of them, what was left out; and the same as data."""
     run = next(run.id for run in runs if run.document is not None)
-    said = rich.words(files[f"runs/{run}/index.html"])
+    said = rich.words(files[f"runs/{run}.html"])
     for needle in (
         "How it was published",
         "Ada 12 outputs",

@@ -100,13 +100,13 @@ def test_a_run_page_holds_the_bundle_that_lies_beside_it(files: dict[str, bytes]
     """The base64 in the page is the bundle that can be downloaded, and the bundle holds the run's five files."""
     for path, page in pages(files):
         if path.startswith("runs/"):
-            folder = path.removesuffix("/index.html")
+            folder = path.removesuffix(".html")
             (held,) = page.xpath("//script[@type='application/octet-stream+base64']/text()")
             assert base64.b64decode(held) == files[f"{folder}.zip"]
             read = read_bundle(files[f"{folder}.zip"])
             assert read.problems == ()
             assert {f"{folder}/{name}": data for name, data in read.files.items()} == {
-                name: data for name, data in files.items() if name.startswith(f"{folder}/") and name != path
+                name: data for name, data in files.items() if name.startswith(f"{folder}/")
             }
 
 
@@ -133,11 +133,7 @@ def test_downloads_are_the_signed_bytes(files: dict[str, bytes]) -> None:
     board = decode_board(files["board.json"])
     assert board.main is not None
     run = board.main.rows[0].runs[0].id
-    bundle = {
-        path.rpartition("/")[2]: data
-        for path, data in files.items()
-        if path.startswith(f"runs/{run}/") and not path.endswith(".html")
-    }
+    bundle = {path.rpartition("/")[2]: data for path, data in files.items() if path.startswith(f"runs/{run}/")}
     assert len(bundle) == 5
     assert verify(bundle, policy=Unpinned(), now=NOW).ok()
     assert canon.sha256(files["benchmarks/acme-docs/1.0.0.json"]) == board.main.benchmark.item_set
@@ -148,7 +144,7 @@ def test_a_run_page_shows_every_question_verdict_quote_and_chunk(files: dict[str
     board = decode_board(files["board.json"])
     assert board.main is not None
     bm25 = next(row for row in board.main.rows if row.name == "bm25")
-    page = parsed(files[f"runs/{bm25.runs[0].id}/index.html"])
+    page = parsed(files[f"runs/{bm25.runs[0].id}.html"])
     articles = page.xpath("//article")
     assert len(articles) == 12
     assert all(article.xpath(".//blockquote[@class='answer']") for article in articles)

@@ -78,7 +78,7 @@ def test_the_page_of_a_run_says_whose_observation_it_is(space: Path) -> None:
     _record(space, run)
     board, runs = _board(space)
     files = site_files(board, runs)
-    page = next(data.decode() for path, data in files.items() if path.endswith("index.html") and run[:8] in path)
+    page = next(data.decode() for path, data in files.items() if path == f"runs/{run}.html")
     assert "re-executed with equal content, counts and score on 2026-12-01 with ragassay 9.9" in page
     assert "it is no part of what is signed" in page
 
@@ -101,7 +101,7 @@ def test_a_run_that_came_out_different_gives_no_number(space: Path) -> None:
     assert loaded.checks[0].severity == "fail"
     assert "RERUN_DIFFERS" in render_text(board)
     page = site_files(board, runs)
-    text = next(data.decode() for path, data in page.items() if path.endswith("index.html") and first[:8] in path)
+    text = next(data.decode() for path, data in page.items() if path == f"runs/{first}.html")
     assert "<code>RERUN_DIFFERS</code>" in text
 
 
