@@ -36,10 +36,12 @@ class Ledger:
             with writing(self.path):
                 _lock(file)
             before = self._read()
-            lines = list(decide(before.split(b"\n")[:-1]))
-            if lines:
+            data = b"".join(line + b"\n" for line in decide(before.split(b"\n")[:-1]))
+            if len(before) + len(data) > MAX_BYTES:
+                raise InputError(f"{self.path} would have more than the {MAX_BYTES} bytes allowed; move it away")
+            if data:
                 with writing(self.path):
-                    _write(file, before, b"".join(line + b"\n" for line in lines))
+                    _write(file, before, data)
                     sync(self.path.parent)
         finally:
             os.close(file)

@@ -19,7 +19,7 @@ from ragassay.publish.gate import Looked, Verdict, check
 from ragassay.publish.judged import Later, judged_later, judged_with
 from ragassay.publish.reading import Reading, reading_of, touching
 from ragassay.publish.redact import rehearsed
-from ragassay.publish.said import left_out_of, said_by_board, said_in_log, said_of
+from ragassay.publish.said import left_out_of, said_by_board, said_in_log, said_in_public, said_of
 from ragassay.publish.scan import ScanResult, scan
 from ragassay.publish.signoffs import ReviewFile
 from ragassay.publish.store import folder_of
@@ -183,9 +183,11 @@ def _said(
     yield from said_by_board(plan)
     yield from said_in_log(_entries(workspace), known)
     for run, one in beside.items():
-        publication = public.publications.get(run)
-        read_by = signed.get(run, ()) if publication is None else publication.sign_offs
-        yield from said_of(run, found.findings, decisions, read_by)
+        if run in public.publications:
+            files = next(loaded.files for loaded in public.runs if loaded.id == run)
+            yield from said_in_public(run, files, public.publications[run])
+        else:
+            yield from said_of(run, found.findings, decisions, signed.get(run, ()))
         yield from left_out_of(run, one.left_out)
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import msgspec
 
 from ragassay.publish.ledger import FOLDER, Ledger
-from ragassay.publish.review_lines import decoded
-from ragassay.publish.signoffs import reader_name
+from ragassay.publish.review_lines import decoded, reader_name
 from ragassay.records.publication import Reached
 
 PAGES = "pages.jsonl"

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from ragassay.manifest.files import WITHHELD
+from ragassay.manifest.redaction_statement import decode_withheld
 from ragassay.publish.deciding import decided_by_place, is_fixed, of_run, standing
 from ragassay.publish.ledger import FOLDER
 from ragassay.publish.texts import PublicText, file_texts, text_at
-from ragassay.records.publication import Decision, Finding, LeftOut, SignOff
+from ragassay.records.publication import Decision, Finding, LeftOut, Publication, SignOff
 from ragassay.site.record import BoardPlan
 
 DECISIONS = f"{FOLDER}/decisions.jsonl"
@@ -21,6 +23,7 @@ LOG = "log"
 UNPUBLISH = "unpublish"
 
 _ANEW: Mapping[str, str] = {
+    WITHHELD: "or take the run back with `ragassay unpublish`: it is public already",
     DECISIONS: "or decide that finding again with another --reason",
     SIGN_OFFS: "or sign off under another name, and take the reading of this one back",
     LEFT_OUT: "or give the folder of that judgement another name",
@@ -40,6 +43,15 @@ def said_of(
         if identity in used and decision.reason:
             yield text_at(run, DECISIONS, None, f"reason of {decision.action} {identity}", decision.reason)
     for name in dict.fromkeys(one.reader for one in signed):
+        yield text_at(run, SIGN_OFFS, None, "reader", name)
+
+
+def said_in_public(run: str, files: Mapping[str, bytes], publication: Publication) -> Iterator[PublicText]:
+    """Yield what the publication of a public run says already, whatever was decided since."""
+    rows = decode_withheld(files[WITHHELD]) if WITHHELD in files else ()
+    for reason in dict.fromkeys(text.reason for row in rows for text in row.texts):
+        yield text_at(run, WITHHELD, None, "reason", reason)
+    for name in dict.fromkeys(one.reader for one in publication.sign_offs):
         yield text_at(run, SIGN_OFFS, None, "reader", name)
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
@@ -14,19 +13,16 @@ from ragassay.errors import InputError
 from ragassay.manifest.log_disk import read_file, write_files
 from ragassay.publish.ledger import FOLDER, Ledger
 from ragassay.publish.reading import Reading, decisions_digest, reading_of
+from ragassay.publish.review_lines import decoded, reader_name
 from ragassay.records.publication import Decision, Seen, SignOff
-from ragassay.site.calibration.ratings import rater_name
 from ragassay.site.loaded import LoadedRun
 
 SEEN = "seen.jsonl"
 SIGN_OFFS = "signoffs.jsonl"
 PLACES = "places"
 MAX_PLACE_BYTES = 4096
-MAX_LISTED = 50
-"""How many problems of a file are named."""
 
 _encode = msgspec.json.Encoder().encode
-_Line = TypeVar("_Line", Seen, SignOff)
 
 
 class NotComplete(InputError):
@@ -53,7 +49,7 @@ class ReviewFile:
 
         Raises `InputError` that names each line of the file that is none.
         """
-        return _read_by(reader, _decoded(self._seen, Seen, self._seen.lines()))
+        return _read_by(reader, decoded(self._seen.path, Seen, self._seen.lines()))
 
     def mark(self, reader: str, unit: str, *, at: int | None = None) -> None:
         """Store that a reader was shown a unit to its end; where that stands already nothing is written."""
@@ -67,7 +63,7 @@ class ReviewFile:
         name, when = reader_name(reader), _now(at)
 
         def after(lines: list[bytes]) -> list[bytes]:
-            stands = unit in _read_by(name, _decoded(self._seen, Seen, lines))
+            stands = unit in _read_by(name, decoded(self._seen.path, Seen, lines))
             new = Seen(reader=name, unit=unit, at=when, undone=undone)
             return [_encode(new)] if stands is undone else []
 
@@ -97,7 +93,7 @@ class ReviewFile:
         new = [_sign_off(reading, name, when, decided) for reading, decided in runs]
 
         def after(lines: list[bytes]) -> list[bytes]:
-            _decoded(self._signed, SignOff, lines)  # nothing is added to a file that cannot be read again
+            decoded(self._signed.path, SignOff, lines)  # nothing is added to a file that cannot be read again
             return [_encode(line) for line in new]
 
         self._signed.append(after)
@@ -105,7 +101,7 @@ class ReviewFile:
 
     def sign_offs(self) -> list[SignOff]:
         """Return every line of the sign-offs, oldest first; raises `InputError` that names each that is none."""
-        return _decoded(self._signed, SignOff, self._signed.lines())
+        return decoded(self._signed.path, SignOff, self._signed.lines())
 
     def sign_offs_that_hold(self, run: LoadedRun, decisions: Sequence[Decision]) -> tuple[SignOff, ...]:
         """Return what holds of the sign-offs of a run, one per reader, oldest first; none where the run was refused.
@@ -119,11 +115,11 @@ class ReviewFile:
 
     def holding(self, runs: Iterable[tuple[Reading, Iterable[Decision]]]) -> dict[str, tuple[SignOff, ...]]:
         """Return what holds of the sign-offs of each of several runs, by run; both files are read once."""
-        lines = _decoded(self._seen, Seen, self._seen.lines())
+        lines = decoded(self._seen.path, Seen, self._seen.lines())
         by_run: dict[str, dict[str, SignOff]] = {}
         for line in self.sign_offs():
             by_run.setdefault(line.run, {})[line.reader] = line
-        read = {name: frozenset(_read_by(name, lines)) for name in {line.reader for line in lines}}
+        read = _read(lines)
         return {
             reading.run: _holding(reading, decisions_digest(decided), by_run.get(reading.run, {}), read)
             for reading, decided in runs
@@ -154,11 +150,6 @@ class _Place(msgspec.Struct, frozen=True, kw_only=True):
     unit: str
 
 
-def reader_name(text: str) -> str:
-    """Return a reader's name in one spelling, as a rater's of a calibration; raises `InputError` where it is none."""
-    return rater_name(text, "reader")
-
-
 def unread(reading: Reading, seen: Iterable[str]) -> list[str]:
     """Return the units of a run that are not among those seen, in the rows' order, each once."""
     known = frozenset(seen)
@@ -178,41 +169,30 @@ def _sign_off(reading: Reading, reader: str, at: int, decided: Iterable[Decision
 
 
 def _holding(
-    reading: Reading, decisions: str, lines: Mapping[str, SignOff], read: Mapping[str, frozenset[str]]
+    reading: Reading, decisions: str, lines: Mapping[str, SignOff], read: Mapping[str, Collection[str]]
 ) -> tuple[SignOff, ...]:
     wanted = (reading.manifest, len(reading.units), reading.shown, decisions)
     holding = [
         line
         for reader, line in lines.items()
         if (line.manifest, line.items, line.shown, line.decisions) == wanted
-        and not unread(reading, read.get(reader, frozenset()))
+        and not unread(reading, read.get(reader, ()))
     ]
     return tuple(sorted(holding, key=lambda line: (line.at, line.reader)))
 
 
 def _read_by(reader: str, lines: Iterable[Seen]) -> list[str]:
-    found: dict[str, None] = {}
+    return list(_read(line for line in lines if line.reader == reader).get(reader, ()))
+
+
+def _read(lines: Iterable[Seen]) -> dict[str, dict[str, None]]:
+    """Return what each reader has read and not taken back, in order."""
+    found: dict[str, dict[str, None]] = {}
     for line in lines:
-        if line.reader == reader:
-            found.pop(line.unit, None)
-            if not line.undone:
-                found[line.unit] = None
-    return list(found)
-
-
-def _decoded(ledger: Ledger, kind: type[_Line], lines: Sequence[bytes]) -> list[_Line]:
-    decode: Callable[[bytes], _Line] = msgspec.json.Decoder(kind).decode
-    found: list[_Line] = []
-    problems: list[str] = []
-    for number, line in enumerate(lines, 1):
-        try:
-            found.append(decode(line))
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            problems.append(f"line {number}: {error}")
-    if problems:
-        beyond: list[str] = [f"and {len(problems) - MAX_LISTED} more lines"] if len(problems) > MAX_LISTED else []
-        shown = [*problems[:MAX_LISTED], *beyond]
-        raise InputError(f"{ledger.path} has lines that cannot be read; put them back, or move the file away", shown)
+        units = found.setdefault(line.reader, {})
+        units.pop(line.unit, None)
+        if not line.undone:
+            units[line.unit] = None
     return found
 
 

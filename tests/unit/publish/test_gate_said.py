@@ -72,6 +72,30 @@ def test_a_reason_that_holds_the_very_words_that_it_redacts_is_found(lab: Lab, t
     ]
 
 
+def test_a_reason_that_was_written_after_publishing_is_not_what_is_public(lab: Lab, tmp_path: Path) -> None:
+    """A public run says what it said: a later reason for the same decision is not published, so it is not scanned."""
+    space = ready(copy(lab, tmp_path))
+    published(space)
+    redact(space, f"{OTHER} asked for it")
+    assert not refusals(space)
+    assert not beside(space)
+
+
+def test_what_a_public_run_says_is_looked_at_again(lab: Lab, tmp_path: Path) -> None:
+    """What was allowed in a published reason and is not any more is found there, with what can still be done."""
+    space = copy(lab, tmp_path)
+    redact(space, f"{OTHER} asked for it")
+    sign_off(space)
+    DecisionFile(space.root).add(beside(space)[OTHER], "allow", reason="she agreed", by="Ann")
+    published(space)
+    lines = DecisionFile(space.root).path.read_bytes().splitlines(keepends=True)
+    DecisionFile(space.root).path.write_bytes(b"".join(lines[:-1]))
+    (found,) = [one for one in beside(space).values() if one.text == OTHER]
+    assert {place.file for place in found.places} == {"withheld.jsonl"}
+    assert "unpublish" in (anew(found) or "")
+    assert set(refusals(space)) == {"undecided"}
+
+
 def test_a_reason_of_what_is_allowed_is_not_published_and_not_scanned(lab: Lab, tmp_path: Path) -> None:
     """What was allowed is published without a reason, so its reason may say anything."""
     space = copy(lab, tmp_path)

@@ -14,9 +14,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site"))
 import site_factory as make
 
 from ragassay.errors import InputError
+from ragassay.publish.reached import PagesFile
 from ragassay.publish.reading import Reading, reading_of
 from ragassay.publish.signoffs import NotComplete, ReviewFile, unread
-from ragassay.records.publication import Decision, Seen
+from ragassay.records.publication import Decision, Reached, Seen, SignOff
 from ragassay.site.loaded import LoadedRun
 from ragassay.site.runs import load_runs
 
@@ -100,6 +101,51 @@ def test_a_line_that_is_none_is_named(tmp_path: Path, line: bytes) -> None:
     with pytest.raises(InputError, match="line 2"):
         review.mark("ann", "u2")
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["", " ann", "ann  b", "a\u200bnn", "a\u202enn", "e\u0301", "x" * 41])
+@pytest.mark.parametrize("file", ["seen.jsonl", "signoffs.jsonl", "pages.jsonl"])
+def test_a_line_of_somebody_whom_no_page_names_is_named(tmp_path: Path, name: str, file: str) -> None:
+    """A name that was written by hand, spelt as no reader's can be, would look like another's in print."""
+    lines = {
+        "seen.jsonl": Seen(reader=name, unit="u", at=1),
+        "signoffs.jsonl": SignOff(run="r", manifest="m", reader=name, at=1, items=0, shown="s", decisions="d"),
+        "pages.jsonl": Reached(reader=name, unit="u", page=0, form="f", at=1),
+    }
+    (tmp_path / "review").mkdir()
+    (tmp_path / "review" / file).write_bytes(msgspec.json.encode(lines[file]) + b"\n")
+    reads = {
+        "seen.jsonl": lambda: ReviewFile(tmp_path).seen("ann"),
+        "signoffs.jsonl": ReviewFile(tmp_path).sign_offs,
+        "pages.jsonl": lambda: PagesFile(tmp_path).reached("ann", "u"),
+    }
+    with pytest.raises(InputError, match="line 1"):
+        reads[file]()
+
+
+def test_a_line_too_many_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is full stays one that can be read."""
+    review = ReviewFile(tmp_path)
+    review.mark("ann", "u1")
+    path = tmp_path / "review" / "seen.jsonl"
+    monkeypatch.setattr("ragassay.publish.ledger.MAX_BYTES", len(path.read_bytes()) + 10)
+    with pytest.raises(InputError, match="would have more than"):
+        review.mark("ann", "u2")
+    assert review.seen("ann") == ["u1"]
+
+
+def test_pages_stand_until_they_are_taken_back(tmp_path: Path) -> None:
+    """For this reader and unit, in the form that was shown last; each is written once."""
+    pages = PagesFile(tmp_path)
+    for page, form in ((1, "f"), (1, "f"), (0, "g"), (1, "h")):
+        pages.mark("ann", "u", page, form)
+    pages.mark("ben", "u", 5, "f")
+    assert pages.reached("ann", "u") == {0: "g", 1: "h"}
+    assert len((tmp_path / "review" / "pages.jsonl").read_bytes().splitlines()) == 4
+    PagesFile(tmp_path).unmark("ann", "u")
+    pages.unmark("ann", "u")
+    assert (pages.reached("ann", "u"), pages.reached("ben", "u")) == ({}, {5: "f"})
+    assert len((tmp_path / "review" / "pages.jsonl").read_bytes().splitlines()) == 6
 
 
 def test_two_processes_and_many_threads_lose_nothing(tmp_path: Path) -> None:
