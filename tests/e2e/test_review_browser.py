@@ -213,7 +213,7 @@ def test_from_the_first_output_to_the_sign_off_by_keyboard(browser: Any, workspa
             tab_to(ann, f".row:nth-child({row + 1}) .sign-row")
             ann.press("Enter")
             ann.until("document.getElementById('sign').open")
-            assert "Ann B. has read all 6 outputs of 2 runs" in ann.text("#sign-words")
+            assert "Ann B. has read all 3 different outputs of 2 runs" in ann.text("#sign-words")
             ann.press("Enter")
             ann.waits_for("#status", "Stored: 2 runs signed off")
             ann.waits_for(f".row:nth-child({row + 1})", "signed off by Ann B.")
@@ -224,6 +224,35 @@ def test_from_the_first_output_to_the_sign_off_by_keyboard(browser: Any, workspa
         assert process.wait(10) == 0
     assert len({line.run for line in ReviewFile(workspace).sign_offs()}) == 4
     assert [(one.action, one.by) for one in DecisionFile(workspace).decisions()] == [("redact", "Ann B.")]
+
+
+def test_findings_fill_in_by_themselves_and_all_runs_are_signed_off_at_once(browser: Any, workspace: Path) -> None:
+    """Findings opened while the scan runs appear when it is done; what is read is signed by one button, then said."""
+    with serving(workspace, "--reader", "cy") as (address, _):
+        cy = Reader(browser, address)
+        cy.until("typeof state === 'object' && state.view === 'list'")
+        cy.press("f")
+        cy.waits_for("#all-findings", MAIL)
+        cy.press("w")
+        cy.waits_for("#status", "Stored")
+        cy.press("Escape", "Enter")
+        for _ in range(6):
+            cy.reads()
+        cy.press("Escape")
+        cy.waits_for("#list-sentence", "You have read every output; 4 runs left to sign off.")
+        passes = cy.page.evaluate(
+            "[...document.querySelectorAll('[data-run] > :first-child')].map((it) => it.innerText)"
+        )
+        assert passes == ["pass 1 of 2", "pass 2 of 2"] * 2
+        cy.page.click("#sign-all")
+        cy.until("document.getElementById('sign').open")
+        assert "cy has read all 6 different outputs of 4 runs" in cy.text("#sign-words")
+        cy.press("Enter")
+        cy.waits_for("#status", "Stored: 4 runs signed off")
+        cy.waits_for("#list-sentence", "You have signed off every run. Next: `ragassay publish`")
+        assert cy.page.locator("button.sign:visible, button.sign-row:visible, #sign-all:visible").count() == 0
+        assert cy.said == []
+    assert len({line.run for line in ReviewFile(workspace).sign_offs()}) == 4
 
 
 def test_a_changed_decision_ends_the_sign_off_and_the_page_says_so(browser: Any, workspace: Path) -> None:

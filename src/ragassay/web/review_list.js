@@ -6,17 +6,28 @@ function showList() {
   see("list");
   const read = progress();
   const left = state.units.length - read;
-  $("list-sentence").textContent = state.units.length === 0
-    ? "There is no verified run to read. `ragassay run` makes them."
-    : left === 0 ? "You have read every output." : `${plural(left, "output")} of ${state.units.length} left to read.`;
+  const unsigned = runs().filter((run) => !signedHere(run));
+  $("list-sentence").textContent = listSentence(left, unsigned.length);
   showScan();
   $("go-on").disabled = state.units.length === 0;
-  $("go-on").textContent = read === 0 && state.place === null ? "Begin to read" : "Go on reading";
+  $("go-on").textContent = left === 0 ? "Read again" : read === 0 && state.place === null ? "Begin to read" : "Go on reading";
+  $("go-on").classList.toggle("main-button", left > 0);
+  $("sign-all").hidden = left > 0 || unsigned.length === 0;
+  $("sign-all").textContent = `Sign off ${unsigned.length === 1 ? "the run" : `all ${unsigned.length} runs`} that you have not signed`;
   $("rows").replaceChildren(...state.rows.map(rowNode));
   $("refused-part").hidden = state.refused.length === 0;
   $("refused").replaceChildren(...state.refused.map((one) => element("li", `${one.run}: ${one.reason}`)));
   if (focused) document.querySelector(`[data-run="${CSS.escape(focused)}"] button`)?.focus({ preventScroll: true });
 }
+
+function listSentence(left, unsigned) {
+  if (state.units.length === 0) return "There is no verified run to read. `ragassay run` makes them.";
+  if (left > 0) return `${plural(left, "output")} of ${state.units.length} left to read.`;
+  if (unsigned > 0) return `You have read every output; ${plural(unsigned, "run")} left to sign off.`;
+  return "You have signed off every run. Next: `ragassay publish`, in the terminal.";
+}
+
+function signedHere(run) { return run.signed.some((one) => one.reader === state.reader); }
 
 function showScan() {
   const scan = state.scan;
@@ -38,8 +49,9 @@ function rowNode(row) {
   const list = element("ul", "", { class: "runs" });
   list.append(...row.runs.map(runNode));
   section.append(list);
-  if (row.runs.length > 1) {
-    section.append(button(`Sign off all ${row.runs.length} runs of this row`, () => askToSign(row.runs), { class: "sign-row" }));
+  const unsigned = row.runs.filter((run) => !signedHere(run));
+  if (unsigned.length > 1) {
+    section.append(button(`Sign off all ${unsigned.length} runs of this row`, () => askToSign(unsigned), { class: "sign-row" }));
   }
   return section;
 }
@@ -56,7 +68,7 @@ function runNode(run) {
   const does = element("span", "", { class: "do moves" });
   const name = `${run.row}, pass ${run.pass}`;
   does.append(button("Read", () => readRun(run), { class: "read", "aria-label": `Read ${name}` }));
-  does.append(button("Sign off", () => askToSign([run]), { class: "sign", "aria-label": `Sign off ${name}` }));
+  if (!signedHere(run)) does.append(button("Sign off", () => askToSign([run]), { class: "sign", "aria-label": `Sign off ${name}` }));
   item.append(element("span", `pass ${run.pass} of ${run.of}`), element("span", `${read} of ${run.units.length} read`), open, signed, does);
   return item;
 }
@@ -97,12 +109,21 @@ async function showFindings(stay = false) {
     const none = state.scan.running ? "The scan is under way." : state.scan.problem || "The scan found nothing.";
     $("all-findings").append(element("li", none));
   }
+  if (state.scan.running) findingsOnceScanned();
   if (!stay) {
     state.current = firstOpen(given.findings);
     $("findings-title").focus({ preventScroll: true });
   }
   window.scrollTo(0, stay ? at : 0);
   showCurrent(false);
+}
+
+function findingsOnceScanned() { // the list is empty until the scan is done, and fills by itself then
+  setTimeout(() => {
+    if (state.view !== "findings") return;
+    if (state.scan.running) findingsOnceScanned();
+    else showFindings().catch(complain);
+  }, 500);
 }
 
 function finished(title) {
@@ -118,8 +139,8 @@ function finished(title) {
 
 function askToSign(list) {
   state.signing = list;
-  const total = list.reduce((sum, run) => sum + run.items, 0);
-  $("sign-words").textContent = `${state.reader} has read all ${plural(total, "output")} of ${plural(list.length, "run")} and says that they may be published, with what was decided of the findings:`;
+  const total = new Set(list.flatMap((run) => run.units)).size; // equal outputs of several passes are read once
+  $("sign-words").textContent = `${state.reader} has read all ${plural(total, "different output")} of ${plural(list.length, "run")} and says that they may be published, with what was decided of the findings:`;
   $("sign-runs").replaceChildren(...list.map((run) => {
     const decided = Object.entries(run.decided).filter(([, count]) => count).map(([action, count]) => `${count} ${ACTIONS[action]}`);
     return element("li", `${run.row}, pass ${run.pass}: ${plural(run.items, "output")}; ${[...decided, ...(run.open ? [`${run.open} undecided`] : [])].join(", ") || "no finding"}`);
@@ -129,12 +150,18 @@ function askToSign(list) {
   $("sign-now").focus();
 }
 
+const AT_ONCE = 50; // runs in one request, whose size is limited
+
 async function signNow() {
   const names = state.signing.map(({ run, manifest, decisions }) => ({ run, manifest, decisions }));
   try {
-    const given = await alone(() => ask("/review/sign", { runs: names }));
+    let signed = 0;
+    for (let at = 0; at < names.length; at += AT_ONCE) {
+      const given = await alone(() => ask("/review/sign", { runs: names.slice(at, at + AT_ONCE) }));
+      signed += given.signed.length;
+    }
     $("sign").close();
-    say(`Stored: ${plural(given.signed.length, "run")} signed off.`);
+    say(`Stored: ${plural(signed, "run")} signed off.`);
   } catch (error) {
     showRefused(error);
   }
@@ -166,3 +193,5 @@ function missing(word, list, name, open) {
   if (list.length > LISTED) found.append(element("li", `and ${list.length - LISTED} more`));
   return [found];
 }
+
+$("sign-all").addEventListener("click", () => askToSign(runs().filter((run) => !signedHere(run))));

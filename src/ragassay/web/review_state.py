@@ -11,7 +11,7 @@ import msgspec
 
 from ragassay.publish.deciding import possible, undecided
 from ragassay.publish.detect.hit import KINDS
-from ragassay.publish.reading import Reading, Unit, decisions_digest, touching
+from ragassay.publish.reading import Reading, RowUp, Unit, decisions_digest, touching
 from ragassay.publish.signoffs import ReviewFile, unread
 from ragassay.records import JSON
 from ragassay.records.publication import Decision, Finding, SignOff
@@ -99,7 +99,7 @@ def state_json(state: State) -> JSON:
                 "name": one_line(row.name),
                 "stack": one_line(row.stack),
                 "reason": row.reason and one_line(row.reason),
-                "runs": [_run_json(state, snapshot.readings[run.id], at) for run in row.runs],
+                "runs": [_run_json(state, reading, at) for reading in _in_order(row, snapshot.readings)],
             }
             for row in snapshot.rows
         ],
@@ -120,6 +120,14 @@ def _scan_json(state: State) -> JSON:
         "notDetected": list(result.summary.not_detected) if result else [],
         "more": {KINDS[kind]: count for kind, count in result.more.items()} if result else {},
     }
+
+
+def _in_order(row: RowUp, readings: Mapping[str, Reading]) -> list[Reading]:
+    """Return a row's runs announcement by announcement, each by pass: passes that run at once end in any order."""
+    intents = {run.id: run.document.predicate.intent for run in row.runs if run.document is not None}
+    plans = list(intents.values())
+    ordered = sorted(intents, key=lambda run: (plans.index(intents[run]), readings[run].pass_k))
+    return [readings[run] for run in ordered]
 
 
 def _run_json(state: State, reading: Reading, at: Mapping[str, int]) -> JSON:
