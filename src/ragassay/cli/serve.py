@@ -43,7 +43,7 @@ def command(
 
 def _serve(places: Places, port: int, reader: str | None, runs: Sequence[str], names_model: Path | None) -> None:
     try:
-        from ragassay.publish.signoffs import reader_name
+        from ragassay.publish.review_lines import reader_name
         from ragassay.site.calibration.ledger import Ledger
         from ragassay.web.app import Link, create_app
         from ragassay.web.calibrate import living_calibrate_page

@@ -71,6 +71,21 @@ class Seen(Record, frozen=True):
     undone: bool = False
 
 
+class Reached(Record, frozen=True):
+    """One line of `review/pages.jsonl`: the end of one page of a unit that has several was on a reader's screen.
+
+    `form` is the SHA-256 over the texts of that page as they were sent: a page in another form was not reached.
+    `undone` takes back what stood before.
+    """
+
+    reader: str
+    unit: str
+    page: int
+    form: str
+    at: int
+    undone: bool = False
+
+
 class SignOff(Record, frozen=True):
     """One line of `review/signoffs.jsonl`: a reader has read all outputs of a run and says that they may be published.
 

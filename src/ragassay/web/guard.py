@@ -24,6 +24,8 @@ App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 MAX_BODY_BYTES = 16 << 10
 BODY_S = 2
 """Seconds in which a body must be whole: it comes from this machine, and nobody may keep the server from ending."""
+DEFAULT_PORT = 80
+"""A browser names no other port than this in `Host` and `Origin` by leaving it out."""
 METHODS = ("GET", "HEAD", "POST")
 
 POLICY = (
@@ -56,7 +58,8 @@ class Session:
         self._cookie = secrets.token_urlsafe(32)
         self.name = f"ragassay-{port}"
         """A cookie is sent to every port of a host, so each server has a name of its own."""
-        self.hosts = (f"127.0.0.1:{port}", f"localhost:{port}")
+        at = "" if port == DEFAULT_PORT else f":{port}"
+        self.hosts = (f"127.0.0.1{at}", f"localhost{at}")
 
     @property
     def address(self) -> str:

@@ -14,10 +14,11 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from ragassay.errors import RagassayError
+from ragassay.records.calibration import FOLDER as CALIBRATION
 from ragassay.site.safe import visible
 from ragassay.web.app import Link, Page, document
 from ragassay.web.guard import POLICY_OF
-from ragassay.web.snapshot import Snapshot, Snapshots
+from ragassay.web.snapshot import Snapshot, Snapshots, Stamp, stamp_of
 
 Scope: TypeAlias = Literal["preview", "public"]
 SiteOf: TypeAlias = Callable[[Snapshot, Scope], Mapping[str, bytes]]
@@ -32,7 +33,9 @@ TYPES: Mapping[str, str] = {
     "xml": "application/xml",
     "zip": "application/zip",
 }
-NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+REST = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+"""What `default-src` does not speak for; of a directive that stands twice the first holds."""
+NOTHING = f"default-src 'none'; {REST}"
 HEAD = 4096
 """Within so many characters a page of ours states its policy, before any word of a run."""
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"<>]*)">')
@@ -57,13 +60,13 @@ _SCOPES: tuple[Scope, Scope] = ("preview", "public")
 
 
 class _Shelf:
-    """Both sites, each kept until the workspace changes."""
+    """Both sites, each kept until the workspace changes, or what people said of its judges."""
 
     def __init__(self, snapshots: Snapshots, site_of: SiteOf) -> None:
         self._snapshots = snapshots
         self._site_of = site_of
         self._locks: Mapping[Scope, threading.Lock] = {scope: threading.Lock() for scope in _SCOPES}
-        self._kept: dict[Scope, tuple[Snapshot, Mapping[str, bytes]]] = {}
+        self._kept: dict[Scope, tuple[Snapshot, Stamp, Mapping[str, bytes]]] = {}
 
     async def preview(self, request: Request) -> Response:
         """Send a file of the local preview."""
@@ -88,11 +91,11 @@ class _Shelf:
 
     def _files(self, scope: Scope) -> Mapping[str, bytes]:
         with self._locks[scope]:
-            snapshot = self._snapshots.now()
+            snapshot, said = self._snapshots.now(), stamp_of(self._snapshots.workspace / CALIBRATION)
             kept = self._kept.get(scope)
-            if kept is None or kept[0] is not snapshot:
-                kept = self._kept[scope] = (snapshot, self._site_of(snapshot, scope))
-            return kept[1]
+            if kept is None or kept[0] is not snapshot or kept[1] != said:
+                kept = self._kept[scope] = (snapshot, said, self._site_of(snapshot, scope))
+            return kept[2]
 
 
 def policy_of(page: bytes) -> str:
@@ -107,18 +110,22 @@ def policy_of(page: bytes) -> str:
     closed = ["default-src", "'none'"] in directives and all(_is_closed(name, words) for name, *words in directives)
     if not closed or not stated.isascii() or not stated.isprintable():
         return NOTHING
-    return f"{stated}; frame-ancestors 'none'"
+    return f"{stated}; {REST}"
 
 
 def _is_closed(name: str, words: Sequence[str]) -> bool:
     """Tell whether a directive lets no script run but those that it names by hash, and opens no connection."""
-    if name.lower() in _LOOKS:
-        return True
-    hashes = name.lower() == "script-src"
-    return all(word == "'none'" or (hashes and _HASH.fullmatch(word)) for word in words)
+    may = _MAY.get(name.lower(), frozenset())
+    hashes = name.lower() in ("script-src", "style-src")
+    return all(word == "'none'" or word in may or (hashes and _HASH.fullmatch(word)) for word in words)
 
 
-_LOOKS = frozenset({"style-src", "img-src", "font-src"})
+_MAY: Mapping[str, frozenset[str]] = {
+    "style-src": frozenset({"'unsafe-inline'"}),
+    "img-src": frozenset({"data:"}),
+    "font-src": frozenset({"data:"}),
+}
+"""Beside hashes: looks that stand in the page itself, so that nothing is fetched for them."""
 _HASH = re.compile(r"'sha256-[A-Za-z0-9+/]{43}='")
 
 

@@ -92,7 +92,25 @@ async function refresh() {
   if (state.last === null && given.seen.length) state.last = given.seen[given.seen.length - 1];
   progress();
   clearTimeout(state.timer);
-  if (given.scan.running) state.timer = setTimeout(() => again().catch(complain), 1000);
+  if (given.scan.running) watchScan(1000);
+}
+
+let lost = false;
+
+function watchScan(wait) { // asks in a few bytes whether it is done, and for everything only then
+  clearTimeout(state.timer);
+  state.timer = setTimeout(async () => {
+    try {
+      if ((await ask("/review/scan")).running) watchScan(1000);
+      else await again();
+      if (lost) complain(null);
+      lost = false;
+    } catch (error) {
+      lost = true;
+      complain(error);
+      if (error.status !== 403) watchScan(5000); // it may answer again; under another token it will not
+    }
+  }, wait);
 }
 
 async function again() {
@@ -102,7 +120,7 @@ async function again() {
   await refresh();
   if (before !== state.units.map((unit) => unit.key).join()) reorder(key);
   if (state.view === "list") showList();
-  if (state.view === "unit" && waited && !state.scan.running) await show({ page: state.unit?.page ?? 0, stay: true });
+  if (state.view === "unit" && waited && !state.scan.running) await show({ page: state.unit?.page ?? null, stay: true });
 }
 
 // --- which units are read, in which order ---------------------------------------------------------------------------

@@ -28,13 +28,14 @@ async function mark() {
     say(`Stored as read: ${unit.item}. ${progress()} of ${state.units.length}.`);
   }
   if (turn !== state.turn) return; // somebody has gone on meanwhile
-  if (unit.page + 1 < unit.pages) {
-    await show({ page: unit.page + 1 });
+  if (!given.read) { // the next page, or one before this one that was passed over
+    const next = given.missing.find((page) => page > unit.page);
+    await show({ page: next ?? given.missing[0] });
+    if (next === undefined) say(`Page ${given.missing[0] + 1} was not on the screen to its end yet.`);
     return;
   }
-  if (!given.read) { // a page before this one was passed over
-    await show({ page: given.missing[0] });
-    say(`Page ${given.missing[0] + 1} was not on the screen to its end yet.`);
+  if (unit.page + 1 < unit.pages) {
+    await show({ page: unit.page + 1 });
     return;
   }
   const next = nextUnread(state.at);

@@ -8,8 +8,9 @@ from itertools import pairwise
 import msgspec
 
 from ragassay import canon
+from ragassay.publish.reading import Unit
 from ragassay.records import JSON
-from ragassay.site.safe import visible
+from ragassay.site.safe import one_line, visible
 from ragassay.web.review_text import Block, Span
 
 PAGE = 100_000
@@ -50,6 +51,24 @@ def form_of(key: str, page: int, pages: Sequence[Sequence[Slice]]) -> str:
         for one in pages[page]
     ]
     return canon.digest({"unit": key, "page": page, "pages": len(pages), "texts": texts})
+
+
+def unit_json(
+    unit: Unit, page: int, pages: Sequence[Sequence[Slice]], *, stands: Sequence[JSON], findings: Sequence[JSON]
+) -> JSON:
+    """Return one page of a unit as it is sent, with where the unit stands and what was found in it."""
+    return {
+        "key": unit.key,
+        "item": one_line(unit.output.id),
+        "status": unit.output.status,
+        "score": unit.output.score,
+        "stands": list(stands),
+        "page": page,
+        "pages": len(pages),
+        "form": form_of(unit.key, page, pages),
+        "blocks": page_json(pages[page]),
+        "findings": list(findings),
+    }
 
 
 def page_json(slices: Sequence[Slice]) -> list[JSON]:

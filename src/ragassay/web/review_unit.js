@@ -31,7 +31,7 @@ function clearUnit() {
   for (const id of ["asked", "said", "delivered", "here-findings"]) $(id).replaceChildren();
 }
 
-async function show({ page = 0, stay = false } = {}) {
+async function show({ page = null, stay = false } = {}) { // without a page: the first that was not read to its end
   const turn = stay ? state.turn : ++state.turn;
   if (state.order.length === 0) {
     finished("No output matches");
@@ -41,7 +41,7 @@ async function show({ page = 0, stay = false } = {}) {
   if (!stay) clearUnit(); // keys act on nothing until the next output is there
   let unit;
   try {
-    unit = await ask(`/review/unit/${encodeURIComponent(key)}?reader=${encodeURIComponent(state.reader)}&page=${page}`);
+    unit = await ask(`/review/unit/${encodeURIComponent(key)}?reader=${encodeURIComponent(state.reader)}${page === null ? "" : `&page=${page}`}`);
   } catch (error) {
     if (turn !== state.turn) return;
     see("unit");
@@ -224,7 +224,7 @@ async function store(finding, action, reason) {
     return;
   }
   if (state.view === "findings") await showFindings(true);
-  else if (state.view === "unit") await show({ page: state.unit?.page ?? 0, stay: true });
+  else if (state.view === "unit") await show({ page: state.unit?.page ?? null, stay: true });
   const left = shownFindings().find((one) => one.open);
   if (left) state.current = left.id;
   showCurrent(true);

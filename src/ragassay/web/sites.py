@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ragassay.errors import InputError
+from ragassay.records.calibration import FOLDER as CALIBRATION
 from ragassay.site.board import build_board
+from ragassay.site.calibration.files import SAMPLE
 from ragassay.site.calibration.items import Item
 from ragassay.site.calibration.load import prepare_sample
 from ragassay.site.calibration.material import material_of
@@ -17,7 +19,7 @@ from ragassay.site.runs import load_log
 from ragassay.site.write import public_board_of
 from ragassay.web.calibrate import Drawn
 from ragassay.web.preview import Scope, SiteOf
-from ragassay.web.snapshot import Snapshot, Snapshots
+from ragassay.web.snapshot import Snapshot, Snapshots, Stamp, stamp_of
 
 
 def sites_of(workspace: Path) -> SiteOf:
@@ -37,15 +39,18 @@ def sites_of(workspace: Path) -> SiteOf:
 def drawn_of(snapshots: Snapshots) -> Callable[[], Drawn]:
     """Return what draws the sample that is rated: that of the workspace, drawn anew where its runs ask for it.
 
-    What it returns is kept until the workspace changes, and so is why there is nothing to rate (`InputError`).
+    What it returns is kept until the workspace or its stored sample changes, and so is why there is nothing to rate
+    (`InputError`).
     """
-    kept: list[tuple[Snapshot, Drawn | InputError]] = []
+    kept: list[tuple[Snapshot, Stamp, Drawn | InputError]] = []
+    folder = snapshots.workspace / CALIBRATION
 
     def drawn() -> Drawn:
         snapshot = snapshots.now()
-        if not kept or kept[0][0] is not snapshot:
-            kept[:] = [(snapshot, _drawn(snapshots.workspace, snapshot))]
-        found = kept[0][1]
+        sample = tuple(one for one in stamp_of(folder) if one[0] == f"/{SAMPLE}")
+        if not kept or kept[0][0] is not snapshot or kept[0][1] != sample:
+            kept[:] = [(snapshot, sample, _drawn(snapshots.workspace, snapshot))]
+        found = kept[0][2]
         if isinstance(found, InputError):
             raise InputError(found.message, found.problems)
         return found

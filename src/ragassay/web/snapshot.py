@@ -10,20 +10,20 @@ from typing import TypeAlias
 
 import msgspec
 
-from ragassay.errors import InputError, PluginError, VerifyError
+from ragassay.errors import VerifyError
 from ragassay.manifest import LogFolder
 from ragassay.manifest.files import INTENT, MANIFEST
 from ragassay.publish.detect.hit import Detector
 from ragassay.publish.ledger import FOLDER as REVIEWED
 from ragassay.publish.reading import Reading, RowUp, Unit, reading_of, units_of, up_for_publishing
 from ragassay.publish.said import said_by_board, said_in_log
-from ragassay.publish.scan import scan
 from ragassay.publish.texts import PublicText, public_texts
 from ragassay.run.workspace import Workspace
 from ragassay.site.loaded import LoadedRun
 from ragassay.site.record import BoardPlan
 from ragassay.site.runs import load_runs
-from ragassay.web.scanned import Scanned, done
+from ragassay.web.scanned import Scanned
+from ragassay.web.scanning import Scan
 
 NOT_READ = frozenset({REVIEWED, "cache", "corpus", "passes", "calibration"})
 """Folders of a workspace that say nothing of its signed runs."""
@@ -80,7 +80,7 @@ class Snapshots:
         self._made: Sequence[Detector] | None = None
         self._lock = threading.Lock()
         self._last: Snapshot | None = None
-        self._scan: _Scan | None = None
+        self._scan: tuple[Snapshot, Scan] | None = None
 
     def now(self) -> Snapshot:
         """Return the workspace as it is: the last snapshot where nothing has changed since, else a new one.
@@ -96,10 +96,12 @@ class Snapshots:
     def scanned(self, snapshot: Snapshot) -> Scanned:
         """Return how far the scan of a snapshot is, and begin it where nobody has; never waits for it."""
         with self._lock:
-            if self._scan is None or self._scan.of is not snapshot:
-                self._scan = _Scan(snapshot, self._detectors)
-                self._scan.start()
-            return self._scan.found
+            if self._scan is None or self._scan[0] is not snapshot:
+                if self._scan is not None:
+                    self._scan[1].stop()
+                self._scan = (snapshot, Scan(lambda: _texts(snapshot), snapshot.units, self._detectors))
+                self._scan[1].start()
+            return self._scan[1].found
 
     def _detectors(self) -> Sequence[Detector]:
         if self._made is None:
@@ -107,33 +109,15 @@ class Snapshots:
         return self._made
 
 
-class _Scan(threading.Thread):
-    """The scan of one snapshot, beside everything else; the end of the program does not wait for it."""
-
-    def __init__(self, of: Snapshot, detectors_of: Callable[[], Sequence[Detector]]) -> None:
-        super().__init__(name="scan", daemon=True)
-        self.of = of
-        self.found = Scanned()
-        self._detectors_of = detectors_of
-
-    def run(self) -> None:
-        """Look through every text that would become public."""
-        try:
-            self.found = done(scan(self._texts(), self._detectors_of()), self.of.units)
-        except (InputError, PluginError) as error:
-            self.found = Scanned(problem=str(error))
-        except Exception as error:  # noqa: BLE001 - whatever it was, the page must say that nothing was scanned
-            self.found = Scanned(problem=f"the scan broke off, which is a bug in ragassay: {error!r}")
-
-    def _texts(self) -> Iterator[PublicText]:
-        """Yield the texts of the runs, then what becomes public beside any of them: the board file's words, the log."""
-        ids = {run.id for run in self.of.up}
-        up = [run for run in self.of.runs if run.id in ids]
-        for run in up:
-            yield from public_texts(run)
-        yield from said_by_board(self.of.plan)
-        known = {run.files[name] for run in up for name in (MANIFEST, INTENT) if name in run.files}
-        yield from said_in_log(self.of.log, known)
+def _texts(snapshot: Snapshot) -> Iterator[PublicText]:
+    """Yield the texts of the runs, then what becomes public beside any of them: the board file's words, the log."""
+    ids = {run.id for run in snapshot.up}
+    up = [run for run in snapshot.runs if run.id in ids]
+    for run in up:
+        yield from public_texts(run)
+    yield from said_by_board(snapshot.plan)
+    known = {run.files[name] for run in up for name in (MANIFEST, INTENT) if name in run.files}
+    yield from said_in_log(snapshot.log, known)
 
 
 def stamp_of(workspace: Path) -> Stamp:

@@ -49,6 +49,19 @@ def test_each_server_has_secrets_and_a_cookie_name_of_its_own() -> None:
     assert not one.knows_cookie(other.set_cookie.partition(";")[0].replace("1001", "1000"))
 
 
+def test_on_the_default_port_the_host_is_named_without_it(ledger: Ledger) -> None:
+    """Browsers leave out port 80; with it, or with the port of another server, the name is another."""
+    session = Session(80)
+    app, _ = lab.open_app(ledger, [ITEM])
+    guard = Guard(app, session)
+    assert session.address == f"http://127.0.0.1/?token={session.token}"
+    asks = {host: lab.ask(guard, f"/?token={session.token}", headers={"host": host}) for host in HOSTS}
+    assert {host: reply.status for host, reply in asks.items()} == HOSTS
+
+
+HOSTS = {"127.0.0.1": 303, "localhost": 303, "127.0.0.1:8000": 403, "evil.example": 403}
+
+
 def test_a_visitor_with_the_cookie_comes_to_the_page(opened: tuple[App, Session]) -> None:
     """`/` leads to the page, and the page is served."""
     visitor = lab.Visitor(*opened)

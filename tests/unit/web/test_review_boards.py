@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+import msgspec
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -17,6 +18,7 @@ import review_lab as lab
 
 from ragassay.errors import InputError
 from ragassay.site.board import build_board
+from ragassay.site.calibration.files import load_sample, store_sample
 from ragassay.site.calibration.ledger import Ledger
 from ragassay.site.judgefiles import load_known
 from ragassay.site.pages import site_files
@@ -106,6 +108,12 @@ def test_the_policy_of_a_page_names_what_stands_in_it(tmp_path: Path) -> None:
         "default-src 'none'; form-action *",
         "default-src 'none'; style-src 'unsafe-inline'\r\nset-cookie: x=1",
         "default-src 'none'; img-src h\u00e9",
+        "default-src 'none'; img-src *",
+        "default-src 'none'; img-src 'self'",
+        "default-src 'none'; img-src https://evil.example",
+        "default-src 'none'; style-src 'self'",
+        "default-src 'none'; style-src https://evil.example",
+        "default-src 'none'; font-src http:",
     ],
 )
 def test_a_page_with_an_open_policy_gets_none(policy: str) -> None:
@@ -120,7 +128,7 @@ def test_a_closed_policy_is_sent_as_it_stands() -> None:
         f"default-src 'none'; script-src {HASH}; style-src {HASH} 'unsafe-inline'; img-src data:; connect-src 'none'"
     )
     meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-    assert policy_of(meta.encode()) == f"{policy}; frame-ancestors 'none'"
+    assert policy_of(meta.encode()) == f"{policy}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     assert policy_of(("x" * 5000 + meta).encode()) == NOTHING
     assert policy_of(b"\xff\xfe" + meta.encode()) != NOTHING
 
@@ -166,6 +174,36 @@ def test_a_board_is_built_once_until_the_workspace_changes(tmp_path: Path) -> No
     lab.write(tmp_path, rows=("dense",), passes=1)
     visitor.get("/board/preview/index.html")
     assert built == ["preview", "public", "preview"]
+
+
+def test_a_board_is_built_anew_when_people_have_rated(tmp_path: Path) -> None:
+    """What they said of the judges is on it, and lies where no file of a run does; so does the sample to rate."""
+    lab.write(tmp_path)
+    built: list[Scope] = []
+
+    def site_of(_: Snapshot, scope: Scope) -> Mapping[str, bytes]:
+        built.append(scope)
+        return {"index.html": b"x"}
+
+    visitor = open_boards(tmp_path, site_of)
+    visitor.get("/board/preview/index.html")
+    (tmp_path / "calibration").mkdir()
+    (tmp_path / "calibration" / "report.json").write_bytes(b"{}")
+    visitor.get("/board/preview/index.html")
+    visitor.get("/board/preview/index.html")
+    assert built == ["preview", "preview"]
+
+
+def test_another_sample_is_rated_at_once(tmp_path: Path) -> None:
+    """One that `ragassay calibrate` drew meanwhile takes the place of the one that the app began with."""
+    lab.write(tmp_path)
+    visitor = open_boards(tmp_path)
+    items = visitor.get("/calibrate/state?rater=ann").json["items"]
+    sample = load_sample(tmp_path)
+    assert sample is not None
+    store_sample(tmp_path, msgspec.structs.replace(sample, size=2, items=sample.items[:2]))
+    assert len(items) > 2
+    assert sorted(visitor.get("/calibrate/state?rater=ann").json["items"]) == sorted(sample.items[:2])
 
 
 def test_a_board_that_cannot_be_built_says_why(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import calibration_lab
 import review_lab as lab
 
+from ragassay.publish.reached import PagesFile
 from ragassay.publish.signoffs import ReviewFile
 from ragassay.site.safe import visible
 from ragassay.web.review_pages import PAGE
@@ -220,22 +221,60 @@ def test_lines_that_cannot_be_read_stop_the_page(workspace: Path) -> None:
 
 
 def test_only_so_many_are_remembered() -> None:
-    """The oldest that was sent is forgotten, with what was reached of it."""
+    """The oldest that was sent is forgotten."""
     shown = Shown()
     shown.sent("ann", "u0", 0, "f")
-    assert shown.reached("ann", "u0", 0, "f")
+    assert shown.was_sent("ann", "u0", 0, "f")
     for number in range(1, MOST + 1):
         shown.sent("ann", f"u{number}", 0, "f")
-    assert not shown.reached("ann", "u0", 0, "f")
-    assert shown.missing("ann", "u0", 1) == [0]
-    assert shown.reached("ann", f"u{MOST}", 0, "f")
+    assert not shown.was_sent("ann", "u0", 0, "f")
+    assert shown.was_sent("ann", f"u{MOST}", 0, "f")
 
 
-def test_a_page_that_is_sent_in_another_form_is_not_reached() -> None:
-    """What was reached was the earlier form."""
+def test_only_the_form_that_was_sent_last_counts() -> None:
+    """Neither the earlier form nor another page or reader."""
     shown = Shown()
     shown.sent("ann", "u", 0, "f")
-    assert shown.reached("ann", "u", 0, "f")
     shown.sent("ann", "u", 0, "g")
-    assert shown.missing("ann", "u", 1) == [0]
-    assert not shown.reached("ann", "u", 0, "f")
+    assert [shown.was_sent("ann", "u", 0, form) for form in ("f", "g")] == [False, True]
+    assert not shown.was_sent("ann", "u", 1, "g")
+    assert not shown.was_sent("ben", "u", 0, "g")
+    shown.forget("ann", "u")
+    assert not shown.was_sent("ann", "u", 0, "g")
+
+
+def test_a_long_output_is_gone_on_with_after_a_restart(tmp_path: Path) -> None:
+    """Pages that were reached stand; the next server sends the first that is missing, and takes no page unsent."""
+    long = "".join(f"{n} what is said of it\n" for n in range(15_000))
+    lab.write(tmp_path, questions=1, passes=1, rows=("bm25",), text=lambda *_: long, grade="omits")
+    ann = lab.open_review(tmp_path)
+    key = ann.state()["units"][0]["key"]
+    pages = ann.unit(key)["pages"]
+    forms = [ann.unit(key, page)["form"] for page in range(pages)]
+    assert pages > 2
+    for page in (0, 2):
+        assert ann.sends("seen", unit=key, page=page, form=forms[page]).json["read"] is False
+    again = lab.open_review(tmp_path)
+    first = again.get(f"/review/unit/{key}?reader=ann").json
+    assert (first["page"], first["form"]) == (1, forms[1])
+    assert again.get(f"/review/unit/{key}?reader=ben").json["page"] == 0
+    missing = [page for page in range(pages) if page not in (0, 2)]
+    assert again.sends("seen", unit=key, page=missing[-1], form=forms[missing[-1]]).status in (
+        (409,) if missing[1:] else (200,)
+    )
+    for page in missing:
+        form = again.unit(key, page)["form"]
+        reply = again.sends("seen", unit=key, page=page, form=form).json
+    assert reply == {"unit": key, "read": True, "missing": []}
+    assert ReviewFile(tmp_path).seen("ann") == [key]
+    assert again.sends("unread", unit=key).status == 200
+    assert again.get(f"/review/unit/{key}?reader=ann").json["page"] == 0
+    assert PagesFile(tmp_path).reached("ann", key) == {}
+
+
+def test_while_a_scan_goes_on_the_page_asks_in_a_few_bytes(workspace: Path) -> None:
+    """The reply does not grow with the workspace; once the scan is done it says so."""
+    ann = lab.open_review(workspace)
+    ann.state()
+    reply = ann.get("/review/scan")
+    assert (reply.json, len(reply.body) < 100) == ({"running": False}, True)

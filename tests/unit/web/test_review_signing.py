@@ -171,6 +171,39 @@ def test_nothing_is_signed_before_the_scan_is_done(workspace: Path) -> None:
     assert ann.signs(*(run["run"] for run in runs(ann, "no-retrieval"))).status == 200
 
 
+class Counting(Slow):
+    """Keeps what it looked at."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looked_at: list[str] = []
+
+    def find(self, text: str) -> Iterable[Hit]:
+        """Note the text, then wait and look."""
+        self.looked_at.append(text)
+        return super().find(text)
+
+
+def test_a_scan_of_what_is_no_longer_there_ends(workspace: Path) -> None:
+    """When the workspace changes meanwhile the new scan begins and the old one looks at nothing more."""
+    slow = Counting()
+    ann = lab.open_review(workspace, detectors=lambda: (slow,))
+    assert ann.get("/review/scan").json == {"running": True}
+    first = _scans()
+    lab.write(workspace, rows=("hybrid",), passes=1)
+    assert ann.get("/review/scan").json == {"running": True}
+    slow.may.set()
+    for thread in first:
+        thread.join(10)
+        assert not thread.is_alive()
+    assert len(ann.state()["rows"]) == 3
+    assert len(slow.looked_at) == len(set(slow.looked_at)) + 1
+
+
+def _scans() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "scan"]
+
+
 def _no_extra() -> Any:
     raise NotScanned("the scan needs the extra `pii`: pip install 'ragassay[pii]'")
 
