@@ -40,6 +40,8 @@ def look_lines(look: Look) -> list[str]:
         *_beside(look),
         *note_lines(look.verdicts),
         *later,
+        *uncounted_lines(look),
+        *_broken(look),
         *_refusals(look.verdicts),
         *_next(look),
     ]
@@ -103,6 +105,15 @@ def _place(one: Finding) -> str:
 def open_findings(look: Look) -> list[Finding]:
     """Return the findings in the chosen runs that are not decided."""
     return undecided_of(look.looked, [run.id for run in look.chosen])
+
+
+def uncounted_lines(look: Look) -> Iterator[str]:
+    """Yield which finished passes the board does not count, so that they are not published, each reason once."""
+    said: dict[tuple[str, str], list[str]] = {}
+    for one in look.uncounted:
+        said.setdefault((one.row, one.reason), []).append(f"{one.pass_k} ({one.run[:8]})")
+    for (row, reason), passes in said.items():
+        yield f"! not published, for it is not counted: {one_line(row)} pass {', '.join(passes)}: {one_line(reason)}"
 
 
 def _broken(look: Look) -> Iterator[str]:
@@ -219,6 +230,7 @@ def look_json(look: Look, done: Released | None, site: Path | None) -> dict[str,
         "undecided": [{**to_json(one), "possible": list(possible(one))} for one in open_findings(look)],
         "undecidedBeside": [{**to_json(one), "possible": ["allow"], "or": anew(one)} for one in open_beside(look)],
         "notVerified": {run.id: run.refused for run in look.broken},
+        "notCounted": {one.run: one.reason for one in look.uncounted},
         "judgedSince": {run: list(later.added) for run, later in look.later.items() if later.added},
         "judgementsLeftOut": {run: [to_json(one) for one in gone] for run, gone in look.left_out.items()},
     }

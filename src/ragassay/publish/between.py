@@ -87,7 +87,7 @@ def _without_control(
         for one in group.documents:
             if one.predicate.run_id in ids:
                 text = (
-                    "no control is public or published with it: publish a row without retrieval too, or say in the "
-                    "board file why there is none (control_waiver), which is printed"
+                    "no control is public or published with it: name a row without retrieval too, or say in the board "
+                    "file why there is none (control_waiver), which is printed"
                 )
                 yield one.predicate.run_id, Refusal(code="no-control", text=text)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from ragassay.errors import InputError
 from ragassay.site.group import current_versions, groups
 from ragassay.site.loaded import LoadedRun
@@ -50,6 +52,26 @@ def choose(
         raise InputError("what is to be published cannot be told", problems)
     by_id = {run.id: run for run in runs}
     return [by_id[name] for name in ids]
+
+
+class Uncounted(msgspec.Struct, frozen=True, kw_only=True):
+    """A finished run that its row's window does not count, and why: by itself it is not published."""
+
+    run: str
+    row: str
+    pass_k: int
+    reason: str
+
+
+def uncounted(runs: Sequence[LoadedRun], plan: BoardPlan | None, chosen: Sequence[LoadedRun]) -> list[Uncounted]:
+    """Return the runs of the main table that are not eligible and that were not chosen."""
+    ids = {run.id for run in chosen}
+    return [
+        Uncounted(run=p.run_id, row=row.name, pass_k=p.pass_.k, reason=row.why_not[p.run_id])
+        for row in counted(runs, plan)
+        for p in (document.predicate for document in row.runs)
+        if p.run_id in row.why_not and p.run_id not in ids
+    ]
 
 
 def matching(runs: Sequence[LoadedRun], name: str) -> list[str]:

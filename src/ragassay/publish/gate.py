@@ -23,9 +23,9 @@ from ragassay.site.window import filled_by
 
 ANNOUNCED = frozenset({"NO_INTENT", "INTENT_AFTER_RUN", "INTENT_MISMATCH", "PASS_OUT_OF_PLAN", "PASS_MISSING"})
 """What a strict verifier says of a run whose announcement is missing, late, of something else, or not kept."""
-ANEW = "`--fill-from-earlier` takes them from another pass, or `ragassay run --new` runs the row anew"
+ANEW = "`--fill-from-earlier` takes them from another pass, or `ragassay run` runs the row anew"
 HINTS = {
-    "NO_INTENT": "`ragassay run --new` announces the row and runs it anew",
+    "NO_INTENT": "`ragassay run` announces the row and runs it anew",
     "PASS_MISSING": "`ragassay run` finishes it, or `ragassay log void RUN --reason TEXT` gives it up for good",
 }
 """What to do about it, by code; the others say that the run cannot be published."""

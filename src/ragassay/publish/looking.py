@@ -11,7 +11,7 @@ from ragassay.errors import InputError, VerifyError
 from ragassay.manifest import LogFolder
 from ragassay.manifest.files import INTENT, MANIFEST
 from ragassay.publish.already import Beside, of_public
-from ragassay.publish.chosen import choose
+from ragassay.publish.chosen import Uncounted, choose, uncounted
 from ragassay.publish.deciding import of_run, standing, with_decisions
 from ragassay.publish.decisions import DecisionFile
 from ragassay.publish.detect import Detector
@@ -45,6 +45,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     `scan` is of the texts of the runs, `said` of what becomes public beside them; `later` holds, by run, what was
     judged since a run was published, `left_out` the judgements of a run that are not public with it. `broken` are the
     runs of the workspace that fail verification: they are in no window, so they are chosen only where they are named.
+    `uncounted` are finished runs that are not eligible.
     """
 
     chosen: tuple[LoadedRun, ...]
@@ -56,6 +57,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     later: Mapping[str, Later]
     left_out: Mapping[str, tuple[LeftOut, ...]]
     broken: tuple[LoadedRun, ...]
+    uncounted: tuple[Uncounted, ...]
 
     @property
     def passes(self) -> bool:
@@ -116,6 +118,7 @@ def look(
             for run in runs
             if run.document is None and run.voided is None and run.id not in {one.id for one in chosen}
         ),
+        uncounted=tuple(uncounted(runs, plan, chosen)),
         left_out={run: one.left_out for run, one in beside.items() if one.left_out},
     )
 

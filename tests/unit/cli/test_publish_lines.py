@@ -18,10 +18,12 @@ from gate_lab import finding, looked, told
 from ragassay.cli.publish import command
 from ragassay.cli.publish_done import released_lines, taken_back_lines
 from ragassay.cli.publish_lines import look_json, look_lines
+from ragassay.publish.chosen import Uncounted
 from ragassay.publish.gate import Refusal, Verdict
 from ragassay.publish.release import Look, Released
 from ragassay.publish.scan import scan
 from ragassay.publish.withdraw import Lost, TakenBack
+from ragassay.site.loaded import LoadedRun
 from ragassay.site.publications import PublicRuns, Withdrawal
 
 HOSTILE = "a\x1b[2J\u202eb\nc"
@@ -39,6 +41,7 @@ def look_of(*verdicts: Verdict, **changes: Any) -> Look:
         "later": {},
         "left_out": {},
         "broken": (),
+        "uncounted": (),
     }
     return Look(**{**fields, "verdicts": verdicts, **changes})
 
@@ -94,6 +97,24 @@ def test_nothing_steers_a_terminal(place: str) -> None:
     lines = look_lines(look_of(verdict, chosen=(run,), looked=looked(run, findings=(found,))))
     assert not any(mark in line for line in lines for mark in ("\x1b", "\u202e", "\n"))
     assert any("[U+202E]" in line for line in lines)
+
+
+def test_passes_that_do_not_count_are_named() -> None:
+    """A finished pass that is not published, for the board does not count it, is never passed over in silence."""
+    lost = [Uncounted(run=f"{k}" * 32, row="bm25", pass_k=k, reason="2 of 10 retrievals failed") for k in (1, 2)]
+    look = look_of(refused("bm25", 3), uncounted=tuple(lost))
+    said = "! not published, for it is not counted: bm25 pass 1 (11111111), 2 (22222222): 2 of 10 retrievals failed"
+    assert said in look_lines(look)
+    assert said in released_lines(Released(runs=(), judgements={}), look, None)
+    assert set(look_json(look, None, None)["notCounted"]) == {"1" * 32, "2" * 32}
+
+
+def test_runs_that_fail_verification_are_named_though_nobody_chose_them() -> None:
+    """They are in no window, so nothing would say that they are there; equal reasons are one line."""
+    broken = tuple(LoadedRun(id=f"{k}" * 32, files={}, checks=(), refused="LOG_FORK: put back") for k in (1, 2))
+    look = look_of(broken=broken)
+    assert "x 2 runs not verified, so not chosen (11111111, 22222222): LOG_FORK: put back" in look_lines(look)
+    assert look_json(look, None, None)["notVerified"] == {one.id: "LOG_FORK: put back" for one in broken}
 
 
 def test_nothing_chosen_is_said() -> None:
