@@ -125,8 +125,11 @@ def test_a_public_board_says_how_it_was_scanned_and_who_read_it(workspace: Path)
     """Texts, findings, what the scan does not find, and the readers come from the publications."""
     runs = [msgspec.structs.replace(run, publication=publication(run.id)) for run in load_runs(workspace, now=spec.NOW)]
     text = spec.plain(spec_document(build_board(runs, now=spec.NOW, scope="public"), runs))
-    assert "15 of 15 runs were scanned before publication, 600 texts in all" in text
-    assert "45 findings (30 allowed with a reason and 15 redacted)" in text
+    assert "15 of 15 runs were scanned before publication for personal data, secrets and error messages" in text
+    assert (
+        "each by itself: 600 texts in all gave 45 findings (30 allowed with a reason and 15 redacted; what stands in "
+        "several runs counts in each)." in text
+    )
     assert "What the scan does not find: names of persons." in text
     assert "All answers were read and signed off by Ada." in text
     silent = [
@@ -289,3 +292,18 @@ def test_a_large_board_is_specified_quickly(tmp_path: Path) -> None:
     document = spec_document(board, runs)
     assert time.perf_counter() - started < 1.5
     assert "7 more" in spec.plain(document)
+
+
+def test_questions_that_all_stacks_answer_alike_are_said_in_one_number(tmp_path: Path) -> None:
+    """Where all questions separate nothing, the page does not set a number against itself."""
+    bench = make.benchmark(6)
+    for row, kind in (("a", "bm25"), ("b", "dense")):
+        make.write_row(tmp_path, row, kind, bench, lambda n, k: "supports")
+    assert "Every stack answers all of 6 questions, so nothing is left to rank by." in spec.said(tmp_path)
+
+
+def test_kinds_of_warning_are_counted_as_kinds(workspace: Path) -> None:
+    """One warning beside fifteen runs is one kind, and the table says how many runs have it."""
+    assert " kind of warning stands beside the valid runs." in spec.said(workspace) or (
+        " kinds of warning stand beside the valid runs." in spec.said(workspace)
+    )

@@ -102,6 +102,7 @@ def saturated(ground: Ground) -> Paragraph | None:
         return None
     parts = [f"every stack answers {len(right)}"] if right else []
     parts += [f"none answers {len(wrong)}"] if wrong else []
+    some_do = f"Of {plural(ground.n, 'question')} {' and '.join(parts)}"
     left = ground.n - idle
     rest = (
         f"the ranking hangs on the other {left}."
@@ -112,9 +113,16 @@ def saturated(ground: Ground) -> Paragraph | None:
     )
     return under_title(
         "Many questions separate nothing." if 2 * idle >= ground.n else "Some questions separate nothing.",
-        f"Of {plural(ground.n, 'question')} {' and '.join(parts)}, so {rest}",
+        f"{_all_alike(ground.n, right, wrong) or some_do}, so {rest}",
         _ceiling(ground, wrong),
     )
+
+
+def _all_alike(n: int, right: list[str], wrong: list[str]) -> str | None:
+    """Say that one thing holds for every question, where it does."""
+    if len(right) == n:
+        return f"Every stack answers all of {plural(n, 'question')}"
+    return f"No stack answers any of {plural(n, 'question')}" if len(wrong) == n else None
 
 
 def _ceiling(ground: Ground, wrong: list[str]) -> Said:

@@ -168,14 +168,15 @@ def _release(ground: Ground) -> Paragraph:
         for count, what in ((allowed, "allowed with a reason"), (redacted, "redacted"), (withheld, "withheld"))
         if count
     ]
-    came = "nothing" if not found else f"{plural(found, 'finding')} ({listed(parts)})"
+    several = "; what stands in several runs counts in each" if found and len(published) > 1 else ""
+    came = f"{plural(found, 'finding')} ({listed(parts)}{several})" if found else "no finding"
     readers = list(dict.fromkeys(sign.reader for one in published for sign in one.sign_offs))
     unread = sum(not one.sign_offs for one in published)
     absent = list(dict.fromkeys(what for one in published for what in one.scan.not_detected))
     return paragraph(
-        f"{of_all(len(published), total, 'run', 'was', 'were')} scanned before publication, "
-        f"{plural(sum(one.scan.texts for one in published), 'text')} in all, for personal data, secrets and error "
-        f"messages; that gave {came}.",
+        f"{of_all(len(published), total, 'run', 'was', 'were')} scanned before publication for personal data, secrets "
+        f"and error messages, each by itself: {plural(sum(one.scan.texts for one in published), 'text')} in all gave "
+        f"{came}.",
         (("What the scan does not find: ", some(list(absent)), ".") if absent else None),
         (
             (

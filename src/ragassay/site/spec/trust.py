@@ -100,7 +100,8 @@ def verification(ground: Ground) -> Section:
     runs = [run for run in ground.runs if run.voided is None]
     valid = sum(run.document is not None for run in runs)
     codes = Counter(code for run in runs if run.document is not None for code in _warnings(run))
-    warned = f"{opening(spelled(len(codes), 'warning'))} {verb(len(codes), 'stands', 'stand')} beside the valid runs."
+    kinds = opening(spelled(len(codes), "kind"))
+    warned = f"{kinds} of warning {verb(len(codes), 'stands', 'stand')} beside the valid runs."
     table = Table(
         ("Warning", "Runs", "What it means"),
         tuple(cells(Code(code), f"{count} of {valid}", CODES[code].meaning) for code, count in sorted(codes.items())),
