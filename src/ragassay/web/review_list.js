@@ -147,7 +147,7 @@ function askToSign(list) {
   }));
   $("sign-refused").hidden = true;
   if (!$("sign").open) $("sign").showModal();
-  $("sign-now").focus();
+  $("sign-now").focus({ preventScroll: true }); // what is signed is read from its beginning
 }
 
 const AT_ONCE = 50; // runs in one request, whose size is limited

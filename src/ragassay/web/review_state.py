@@ -70,8 +70,10 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def stands(self, unit: Unit) -> list[JSON]:
-        """Return where a unit stands, as it is sent."""
-        return [{"run": stand.run, "row": one_line(stand.row), "pass": stand.pass_k} for stand in unit.stands]
+        """Return where a unit stands, as it is sent: row by row, each by pass."""
+        rows = list(dict.fromkeys(stand.row for stand in unit.stands))
+        ordered = sorted(unit.stands, key=lambda stand: (rows.index(stand.row), stand.pass_k))
+        return [{"run": stand.run, "row": one_line(stand.row), "pass": stand.pass_k} for stand in ordered]
 
 
 def state_json(state: State) -> JSON:
