@@ -33,9 +33,9 @@ TYPES: Mapping[str, str] = {
     "xml": "application/xml",
     "zip": "application/zip",
 }
-REST = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-"""What `default-src` does not speak for; of a directive that stands twice the first holds."""
-NOTHING = f"default-src 'none'; {REST}"
+REST = ("base-uri", "form-action", "frame-ancestors")
+"""What `default-src` does not speak for."""
+NOTHING = "; ".join(f"{name} 'none'" for name in ("default-src", *REST))
 HEAD = 4096
 """Within so many characters a page of ours states its policy, before any word of a run."""
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"<>]*)">')
@@ -110,7 +110,8 @@ def policy_of(page: bytes) -> str:
     closed = ["default-src", "'none'"] in directives and all(_is_closed(name, words) for name, *words in directives)
     if not closed or not stated.isascii() or not stated.isprintable():
         return NOTHING
-    return f"{stated}; {REST}"
+    names = {name.lower() for name, *_ in directives}
+    return "; ".join([stated, *(f"{name} 'none'" for name in REST if name not in names)])
 
 
 def _is_closed(name: str, words: Sequence[str]) -> bool:

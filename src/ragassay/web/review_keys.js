@@ -5,7 +5,7 @@ async function mark() {
   const unit = state.unit;
   if (unit === null || state.busy) return;
   if (!state.ended) {
-    window.scrollBy(0, Math.max(80, window.innerHeight - $("bar").offsetHeight - 60));
+    window.scrollBy(0, Math.max(80, window.innerHeight - barHeight() - 60));
     return;
   }
   state.busy = true;

@@ -4,14 +4,17 @@
 const PARTS = { question: "asked", reference: "asked", evidence: "asked", chunk: "delivered" };
 let watching = null;
 
+function barHeight() { // what it hides of the screen: nothing where it stands below the texts
+  return getComputedStyle($("bar")).position === "fixed" ? $("bar").offsetHeight : 0;
+}
+
 function watchEnd() {
   if (watching) watching.disconnect();
-  const below = getComputedStyle($("bar")).position === "fixed" ? $("bar").offsetHeight : 0;
   watching = new IntersectionObserver((entries) => {
     if (!entries.some((entry) => entry.isIntersecting) || state.unit === null) return;
     state.ended = true;
     markWords();
-  }, { rootMargin: `0px 0px -${below}px 0px`, threshold: 1 });
+  }, { rootMargin: `0px 0px -${barHeight()}px 0px`, threshold: 1 });
   watching.observe($("end"));
 }
 
