@@ -235,7 +235,9 @@ def test_findings_fill_in_by_themselves_and_all_runs_are_signed_off_at_once(brow
         cy.waits_for("#all-findings", MAIL)
         cy.press("w")
         cy.waits_for("#status", "Stored")
-        cy.press("Escape", "Enter")
+        cy.press("Escape")
+        cy.scanned()
+        cy.press("Enter")
         for _ in range(6):
             cy.reads()
         cy.press("Escape")
