@@ -25,7 +25,10 @@ class DifferenceVariance(Record, frozen=True, tag_field="kind", tag="difference-
     from_passes: float | None
     from_judges: float | None
     advice: str | None
-    """What doubling helps more, questions or passes, which cost the same; None where that is not known."""
+    """What more of helps most: questions or passes, which cost the same, or judges where their share is the largest.
+
+    None where questions or passes are not separated, or their shares are equal and that of judges is no larger.
+    """
 
 
 def difference_variance(
@@ -63,7 +66,11 @@ def _count(component: Component, sizes: Mapping[Facet, int]) -> int:
 
 
 def _advice(shares: Mapping[Facet, float | None]) -> str | None:
-    questions, passes = shares["question"], shares["pass"]
-    if questions is None or passes is None or questions == passes:
+    questions, passes, judges = shares["question"], shares["pass"], shares["judge"]
+    if questions is None or passes is None:
+        return None
+    if judges is not None and judges > max(questions, passes):
+        return "buy judges, not questions or passes"
+    if questions == passes:
         return None
     return "buy questions, not passes" if questions > passes else "buy passes, not questions"

@@ -285,6 +285,28 @@ def test_more_questions_lower_it_and_more_passes_hardly() -> None:
     assert passes.variance / base.variance == pytest.approx(0.9528, abs=1e-4)
 
 
+def test_the_advice_names_the_largest_part() -> None:
+    """Judges who see rows differently are what to buy; questions or passes where their share is larger."""
+    for name, advice in (
+        ("judge", "buy judges, not questions or passes"),
+        ("question", "buy questions, not passes"),
+        ("pass", "buy passes, not questions"),
+    ):
+        components = found(crossed(12, 3, 3, 3))
+        parts = tuple(
+            msgspec.structs.replace(one, variance=0.04 if one.facets == by_order("row", name) else 0.0)
+            for one in components.components
+        )
+        of_one = difference_variance(msgspec.structs.replace(components, components=parts), questions=12, passes=3)
+        assert isinstance(of_one, DifferenceVariance)
+        assert of_one.advice == advice
+
+
+def by_order(*names: str) -> tuple[Facet, ...]:
+    """Return facets in the order in which components name them."""
+    return tuple(facet for facet in FACETS if facet in names)
+
+
 def test_design_of_what_was_not_separated() -> None:
     """Without passes there is no share of passes and no advice; without rows there is no difference."""
     one_pass = difference_variance(found(crossed(6, 3, 1, 2)), questions=60, passes=3)
