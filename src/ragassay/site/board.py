@@ -20,7 +20,7 @@ from ragassay.site.judging import judging_of, panel_of
 from ragassay.site.loaded import LoadedRun, Withdrawn
 from ragassay.site.numbers import plural
 from ragassay.site.pairs import Family, comparisons, family_of, gap, pair, with_lead
-from ragassay.site.record import SCHEMA, Board, BoardPlan, BoardRow, RefusedRun, Table
+from ragassay.site.record import NO_RUNS, SCHEMA, Board, BoardPlan, BoardRow, RefusedRun, Table
 from ragassay.site.reviewed import review_of, unrecorded
 from ragassay.site.runlines import published_board, voided_runs, with_evidence, with_void_rows, with_voided
 from ragassay.site.sentence import summary
@@ -35,6 +35,7 @@ def build_board(
     runs: Sequence[LoadedRun],
     *,
     plan: BoardPlan | None = None,
+    name: str | None = None,
     now: int,
     known: Known | None = None,
     scope: Literal["local", "public"] = "local",
@@ -42,9 +43,10 @@ def build_board(
 ) -> Board:
     """Return the board of all verified runs; a run that fails verification is named and stands in no table.
 
-    `plan` is what the board file asks for, None where there is none; `now` is in Unix seconds; `known` is what the
-    workspace keeps of its judges. In scope public `runs` are those that were published, `withdrawn` the publications
-    that were taken back. A run that its log takes back is shown as void and counts nowhere.
+    `plan` is what the board file asks for; where there is none, `name` is what the board is called, if that is known.
+    `now` is in Unix seconds; `known` is what the workspace keeps of its judges. In scope public `runs` are those that
+    were published, `withdrawn` the publications that were taken back. A run that its log takes back is shown as void
+    and counts nowhere.
     """
     documents = [run.document for run in runs if run.document is not None]
     found = groups(documents, plan)
@@ -62,7 +64,7 @@ def build_board(
     refused = [run for run in runs if run.document is None and run.voided is None]
     return Board(
         schema=SCHEMA,
-        name=plan.name if plan else (tables[0].benchmark.id if tables else "No runs yet"),
+        name=plan.name if plan else name or (tables[0].benchmark.id if tables else NO_RUNS),
         scope=scope,
         generated=now,
         harness=__version__,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -31,6 +32,12 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
             yield from leaves(value[name], f"{path}.{name}" if path else str(name))
     else:
         yield path, canon.canonical(value).decode("utf-8")
+
+
+def as_read(text: str) -> str:
+    """Return the JSON text of a value as it is read: a string that is not empty without its quotes."""
+    value = json.loads(text)
+    return value if isinstance(value, str) and value else text
 
 
 def with_changes(lines: Sequence[BoardRow], rows: Sequence[RowRuns]) -> list[BoardRow]:

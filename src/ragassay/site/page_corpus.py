@@ -8,10 +8,10 @@ import msgspec
 
 from ragassay.manifest.statement import RunDocument
 from ragassay.records import Question, to_json
-from ragassay.site.changes import leaves
 from ragassay.site.evidence import delivered_ranks
 from ragassay.site.page import Placed, Site
 from ragassay.site.record import BoardRow, Table
+from ragassay.site.recorded import Parameter, recorded
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,7 +33,7 @@ class CorpusView(msgspec.Struct, frozen=True, kw_only=True):
     table: Table
     pages: int | None
     chunks: int | None
-    recorded: tuple[tuple[str, str], ...]
+    recorded: tuple[Parameter, ...]
     rows: tuple[BoardRow, ...]
     asked: tuple[Asked, ...]
     nowhere: tuple[str, ...]
@@ -67,7 +67,7 @@ def corpus_view(placed: Placed) -> CorpusView | None:
         table=placed.table,
         pages=ref.pages if ref else None,
         chunks=ref.chunks if ref else None,
-        recorded=tuple(leaves(to_json(config.measure.corpus))) if config else (),
+        recorded=recorded(to_json(config.measure.corpus)) if config else (),
         rows=tuple(row for row, _ in rows),
         asked=tuple(_asked(page, by_page[page], reached) for page in sorted(by_page)),
         nowhere=tuple(question.id for question in questions if question.page is None),

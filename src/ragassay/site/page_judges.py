@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import msgspec
 
 from ragassay.records import to_json
-from ragassay.site.changes import leaves
 from ragassay.site.page import Placed, Site
+from ragassay.site.recorded import Parameter, recorded
 from ragassay.site.tableview import TableView, table_view
 
 
@@ -17,7 +17,7 @@ class JudgesOf(msgspec.Struct, frozen=True, kw_only=True):
 
     view: TableView
     digest: str | None
-    recorded: tuple[tuple[str, str], ...]
+    recorded: tuple[Parameter, ...]
 
 
 def judges_page(site: Site) -> Iterator[tuple[str, bytes]]:
@@ -32,5 +32,5 @@ def _judges_of(site: Site, placed: Placed) -> JudgesOf:
     return JudgesOf(
         view=table_view(placed, site.documents),
         digest=judge.digest.sha256 if judge and judge.digest else None,
-        recorded=tuple(leaves(to_json(config.measure.judge))) if config else (),
+        recorded=recorded(to_json(config.measure.judge)) if config else (),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import msgspec
 
@@ -14,8 +13,7 @@ from ragassay.site.pairwords import turned
 from ragassay.site.pictures import runs_over_time
 from ragassay.site.plot import CAUSES
 from ragassay.site.record import BoardRow, Cause, Pair, QuestionLine, Table
-from ragassay.site.spec.document import Code
-from ragassay.site.spec.parameters import leaves
+from ragassay.site.recorded import Parameter, recorded
 
 PARTS = (
     ("The stack", ("stack", "topK", "threshold")),
@@ -27,14 +25,6 @@ PARTS = (
 """What makes the key of a row, by title, as its members are named in `config.json`."""
 FURTHER = "What else can change a number"
 AROUND = "What surrounds it, and makes no key"
-
-
-class Parameter(msgspec.Struct, frozen=True, kw_only=True):
-    """One recorded parameter: the path to it and its value, which is words of ours where it is empty (`literal` no)."""
-
-    name: str
-    value: str
-    literal: bool
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,12 +94,7 @@ def parameters(site: Site, row: BoardRow) -> list[Part]:
     parts = [(title, {name: measure[name] for name in names if name in measure}) for title, names in PARTS]
     parts.append((FURTHER, {name: value for name, value in measure.items() if name not in grouped}))
     parts.append((AROUND, to_json(config.circumstance)))
-    return [Part(title=title, values=_values(members)) for title, members in parts if members]
-
-
-def _values(members: Mapping[str, Any]) -> tuple[Parameter, ...]:
-    found = leaves(dict(members))
-    return tuple(Parameter(name=name, value=one.text, literal=isinstance(one, Code)) for name, one in found)
+    return [Part(title=title, values=recorded(members)) for title, members in parts if members]
 
 
 def pairs_of(table: Table, key: str) -> list[Pair]:

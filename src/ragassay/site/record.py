@@ -15,6 +15,8 @@ SCHEMA = "ragassay.board/2"
 READABLE = ("ragassay.board/1", SCHEMA)
 """Schemas that are read; one of version 1 says nothing of what version 2 added."""
 PREVIEW = "local preview, not published"
+NO_RUNS = "No runs yet"
+"""What a board without a board file and without a run is called."""
 
 Role: TypeAlias = Literal["row", "control", "oracle"]
 Standing: TypeAlias = Literal["ranked", "set_apart", "unranked", "superseded", "not_run", "voided"]

@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from ragassay.site import judgewords, numbers
 from ragassay.site.cellwords import CAUSE_LETTERS, CAUSE_WORDS
+from ragassay.site.changes import as_read
 from ragassay.site.pairwords import order_words
 from ragassay.site.pictures import cost_latency, difference_plot, runs_over_time, score_picture
 from ragassay.site.plot import track
@@ -90,6 +91,7 @@ def capitalised(text: str) -> str:
 
 FILTERS: dict[str, Callable[..., object]] = {
     "amount": amount,
+    "as_read": as_read,
     "attested_words": attested_words,
     "bracket": numbers.bracket,
     "capitalised": capitalised,

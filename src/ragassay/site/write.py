@@ -14,6 +14,7 @@ from ragassay.errors import InputError
 from ragassay.site.board import build_board
 from ragassay.site.file import encode_board, is_board
 from ragassay.site.judgefiles import load_known
+from ragassay.site.kept_name import kept_name
 from ragassay.site.loaded import LoadedRun
 from ragassay.site.pages import site_files
 from ragassay.site.publications import load_public
@@ -28,9 +29,7 @@ def write_preview(
 
     Raises `InputError` where `site_folder` holds something that is not a site of ours.
     """
-    when = int(time.time()) if now is None else now
-    runs = load_runs(workspace, now=when)
-    board = build_board(runs, plan=plan, now=when, known=load_known(workspace))
+    board, runs = local_board_of(workspace, plan, now=now)
     write_site(board, runs, site_folder, load_log(workspace))
     return board
 
@@ -57,6 +56,7 @@ def public_board_of(
     board = build_board(
         public.runs,
         plan=None if plan is None else _without_private(plan),
+        name=kept_name(workspace),
         now=when,
         known=load_known(workspace),
         scope="public",
@@ -74,10 +74,19 @@ def _without_private(plan: BoardPlan) -> BoardPlan:
     return msgspec.structs.replace(plan, rows=tuple(rows))
 
 
+def local_board_of(
+    workspace: Path, plan: BoardPlan | None = None, *, now: int | None = None
+) -> tuple[Board, Sequence[LoadedRun]]:
+    """Return the board of a workspace and the runs that it is of, each verified once, without writing anything."""
+    when = int(time.time()) if now is None else now
+    runs = load_runs(workspace, now=when)
+    name = kept_name(workspace)
+    return build_board(runs, plan=plan, name=name, now=when, known=load_known(workspace)), runs
+
+
 def board_of(workspace: Path, plan: BoardPlan | None = None, *, now: int | None = None) -> Board:
     """Return the board of a workspace without writing anything."""
-    when = int(time.time()) if now is None else now
-    return build_board(load_runs(workspace, now=when), plan=plan, now=when, known=load_known(workspace))
+    return local_board_of(workspace, plan, now=now)[0]
 
 
 def write_site(board: Board, runs: Sequence[LoadedRun], folder: Path, log: Mapping[str, bytes] | None = None) -> None:

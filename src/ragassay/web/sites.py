@@ -14,6 +14,7 @@ from ragassay.site.calibration.items import Item
 from ragassay.site.calibration.load import prepare_sample
 from ragassay.site.calibration.material import material_of
 from ragassay.site.judgefiles import load_known
+from ragassay.site.kept_name import kept_name
 from ragassay.site.pages import site_files
 from ragassay.site.runs import load_log
 from ragassay.site.write import public_board_of
@@ -29,8 +30,8 @@ def sites_of(workspace: Path) -> SiteOf:
         if scope == "public":
             board, runs = public_board_of(workspace, snapshot.plan)
             return site_files(board, runs, load_log(workspace))
-        known = load_known(workspace)
-        board = build_board(snapshot.runs, plan=snapshot.plan, now=int(time.time()), known=known)
+        known, name = load_known(workspace), kept_name(workspace)
+        board = build_board(snapshot.runs, plan=snapshot.plan, name=name, now=int(time.time()), known=known)
         return site_files(board, snapshot.runs, load_log(workspace))
 
     return build

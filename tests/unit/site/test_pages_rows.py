@@ -6,7 +6,7 @@ import pages_factory as rich
 import pytest
 
 from ragassay.site import LoadedRun, build_board, site_files
-from ragassay.site.changes import changes, leaves
+from ragassay.site.changes import as_read, changes, leaves
 from ragassay.site.paths import table_paths
 from ragassay.site.record import Board, BoardRow
 
@@ -108,6 +108,31 @@ def test_a_row_is_compared_with_every_other_from_its_own_side(board: Board, file
     assert set(by_name) == {"no-retrieval", "oracle", "bm25", "hybrid"}
     assert by_name["oracle"].startswith("−")
     assert by_name["no-retrieval"].startswith("+")
+
+
+def test_values_are_shown_as_they_are_read(files: dict[str, bytes]) -> None:
+    """No page puts a text that was recorded in the quotes of JSON, nor what a superseded row measured otherwise."""
+    for path in ("rows/hybrid.html", "judges.html", "corpus.html"):
+        values = rich.parsed(files[path]).xpath("//table[contains(@class,'values')]//td")
+        assert values, path
+        assert not [value for value in values if value.text_content().strip().startswith('"')], path
+    assert (as_read('"a"'), as_read('""'), as_read("7"), as_read("[1]"), as_read("null")) == (
+        "a",
+        '""',
+        "7",
+        "[1]",
+        "null",
+    )
+
+
+def test_a_title_names_the_page_and_the_board_once(board: Board, files: dict[str, bytes]) -> None:
+    """The first page is called as the board is; every other page says what it is first."""
+    titles = {
+        path: rich.parsed(data).xpath("string(//title)") for path, data in files.items() if path.endswith(".html")
+    }
+    assert titles["index.html"] == f"{board.name} · local preview, not published"
+    assert titles["rows/bm25.html"] == f"bm25 · {board.name} · local preview, not published"
+    assert titles["spec.html"] == f"Test specification · {board.name} · local preview, not published"
 
 
 def test_where_a_row_loses_is_listed_by_cause(files: dict[str, bytes]) -> None:

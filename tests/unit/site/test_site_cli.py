@@ -15,7 +15,9 @@ from click.testing import CliRunner, Result
 
 from ragassay.cli.board import command as board_command
 from ragassay.cli.compare import command as compare_command
+from ragassay.cli.spec import command as spec_command
 from ragassay.errors import InputError
+from ragassay.site.kept_name import kept_name
 
 BOARD = """
 name = "Acme docs"
@@ -163,3 +165,26 @@ def test_compare_refuses_rows_of_different_judges(tmp_path: Path) -> None:
     make.write_row(tmp_path, "b", "bm25", bench, make.losing(make.every(3)), judge=other)
     with pytest.raises(InputError, match="another judge"):
         run(compare_command, "a", "b", "--board", tmp_path)
+
+
+def test_a_workspace_without_its_board_file_keeps_the_name_of_its_board(folder: Path) -> None:
+    """board and spec take it from the board.json beside the workspace, after the board file is gone or elsewhere."""
+    run(board_command, folder, "--no-site")
+    (folder / "board.toml").unlink()
+    for path in (folder, folder / ".ragassay"):
+        assert run(board_command, path).output.startswith("Acme docs ")
+        assert json.loads((folder / "board.json").read_bytes())["name"] == "Acme docs"
+        assert "This is how [Acme docs]" in run(spec_command, path).output
+    page = (folder / "site" / "spec.html").read_text(encoding="utf-8")
+    assert '<p class="sentence">Acme docs</p>' in page
+
+
+@pytest.mark.parametrize("kept", [None, b"", b"{}", b"[]", b'{"schema":"ragassay.board/2","name":"x"}', b"\xff"])
+def test_without_a_readable_board_the_question_set_gives_the_name(folder: Path, kept: bytes | None) -> None:
+    """What is no board of ours gives no name, and neither does a board that was called after its question set."""
+    (folder / "board.toml").unlink()
+    if kept is not None:
+        (folder / "board.json").write_bytes(kept)
+    assert run(board_command, folder, "--no-site").output.startswith("acme-docs ")
+    assert run(board_command, folder, "--no-site").output.startswith("acme-docs ")
+    assert kept_name(folder / ".ragassay") is None

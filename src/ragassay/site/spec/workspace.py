@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
-from ragassay.site.board import build_board
-from ragassay.site.judgefiles import load_known
-from ragassay.site.publications import load_public
 from ragassay.site.record import Board, BoardPlan
-from ragassay.site.runs import load_runs
 from ragassay.site.spec.document import Document
 from ragassay.site.spec.page import spec_document
-from ragassay.site.write import write_public
+from ragassay.site.write import local_board_of, public_board_of
 
 
 def specification(
@@ -23,10 +18,5 @@ def specification(
     With `public` they are of what was published and of nothing else; `now` is in Unix seconds. Raises `InputError`
     where runs, policy or publications cannot be read.
     """
-    when = int(time.time()) if now is None else now
-    if public:
-        board = write_public(workspace, None, plan, now=when)
-        return board, spec_document(board, load_public(workspace, when).runs)
-    runs = load_runs(workspace, now=when)
-    board = build_board(runs, plan=plan, now=when, known=load_known(workspace))
+    board, runs = (public_board_of if public else local_board_of)(workspace, plan, now=now)
     return board, spec_document(board, runs)
