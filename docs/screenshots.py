@@ -1,11 +1,13 @@
 """Writes the pictures of the README: `python docs/screenshots.py SITE FOLDER`, SITE being a built site.
 
-A page is photographed in headless Chromium from its file, light and dark, in the width of a laptop; then its first
-screen on a telephone. The same site gives the same pictures, but for the version of the browser and its fonts.
+The board and the question that separates its rows most are photographed in headless Chromium from their files, light
+and dark, in the width of a laptop; then the board's first screen on a telephone. The same site gives the same pictures,
+but for the version of the browser and its fonts.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Literal
@@ -22,13 +24,13 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-WIDE, TALL = 1200, 820
+WIDE, TALL, TALLER = 1200, 820, 1120
 PHONE, PHONE_TALL = 360, 740
 
 
 def photograph(site: Path, folder: Path) -> list[Path]:
     """Write the pictures of `site` into `folder` and return their paths."""
-    question = sorted((site / "questions").glob("*.html"))[0]
+    question = site / _first_question((site / "index.html").read_text(encoding="utf-8"))
     folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
@@ -36,12 +38,18 @@ def photograph(site: Path, folder: Path) -> list[Path]:
             return [
                 _shot(browser, site / "index.html", folder / "board-light.png", "light", WIDE, TALL),
                 _shot(browser, site / "index.html", folder / "board-dark.png", "dark", WIDE, TALL),
-                _shot(browser, question, folder / "question-light.png", "light", WIDE, TALL),
-                _shot(browser, question, folder / "question-dark.png", "dark", WIDE, TALL),
+                _shot(browser, question, folder / "question-light.png", "light", WIDE, TALLER),
+                _shot(browser, question, folder / "question-dark.png", "dark", WIDE, TALLER),
                 _shot(browser, site / "index.html", folder / "board-phone.png", "light", PHONE, PHONE_TALL),
             ]
         finally:
             browser.close()
+
+
+def _first_question(board: str) -> str:
+    """Return the address of the question that stands first in the map of a board, where those that separate most do."""
+    spreads = re.findall(r'href="(questions/[^"]+)"', board)
+    return spreads[0]
 
 
 def _shot(
