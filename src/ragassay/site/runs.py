@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -88,6 +89,8 @@ def trust_of(workspace: Path, now: int) -> Trust:
 
 def _folders(runs: Path) -> Iterator[Path]:
     if not runs.is_dir():
+        if os.path.lexists(runs):
+            raise InputError(f"{runs} is no folder; put the folder of runs back in its place")
         return
     try:
         found = sorted(path for path in runs.iterdir() if not path.name.startswith("."))

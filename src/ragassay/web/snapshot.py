@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from ragassay.errors import VerifyError
+from ragassay.errors import InputError, VerifyError
 from ragassay.manifest import LogFolder
 from ragassay.manifest.files import INTENT, MANIFEST
 from ragassay.publish.detect.hit import Detector
@@ -88,6 +88,10 @@ class Snapshots:
         May take as long as verifying every run does. Raises `InputError`.
         """
         with self._lock:
+            if self._last is not None and self._last.runs and not self.workspace.is_dir():
+                raise InputError(
+                    f"{self.workspace} is not there any more; put it back, or start the app where it is now"
+                )
             plan, stamp = self._plan_of(), stamp_of(self.workspace)
             if self._last is None or (self._last.plan, self._last.stamp) != (plan, stamp):
                 self._last = _snapshot(self.workspace, plan, stamp, self._named)

@@ -125,6 +125,29 @@ def test_an_empty_workspace_is_served(tmp_path: Path) -> None:
     assert len(ann.state()["units"]) == 6
 
 
+@pytest.mark.parametrize("defect", ["renamed", "runs is a file", "runs is a loop"])
+def test_a_workspace_that_is_gone_is_not_an_empty_one(tmp_path: Path, defect: str) -> None:
+    """The page says so instead of saying that there is nothing to read; once it is back everything is there."""
+    workspace = tmp_path / ".ragassay"
+    lab.write(workspace, passes=1)
+    ann = lab.open_review(workspace)
+    ann.reads_all()
+    place = workspace if defect == "renamed" else workspace / "runs"
+    place.rename(tmp_path / "elsewhere")
+    if defect == "runs is a file":
+        place.write_bytes(b"")
+    elif defect == "runs is a loop":
+        place.symlink_to(place)
+    reply = ann.get("/review/state?reader=ann")
+    assert (reply.status, str(place) in reply.json["problem"]) == (422, True)
+    assert ann.sends("place", unit="u").status == 422
+    assert workspace.exists() == (defect != "renamed")
+    if defect != "renamed":
+        place.unlink()
+    (tmp_path / "elsewhere").rename(place)
+    assert len(ann.state()["seen"]) == 6
+
+
 def test_the_stamp_sees_every_change(tmp_path: Path) -> None:
     """Other bytes of the same size, a file more, a file fewer; folders of other use are not looked at."""
     lab.write(tmp_path, passes=1)
