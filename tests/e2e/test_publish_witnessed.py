@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import time
 from pathlib import Path
 
 import pytest
 from publish_lab import MAIL, cosigned, finding_of, ragassay, sign_off, write_job
+
+from ragassay.manifest.registry import decode_registry
 
 
 @pytest.fixture(scope="module")
@@ -65,3 +69,39 @@ def test_a_cosignature_that_comes_back_in_a_file_renews_the_public_proofs_too(jo
     said = ragassay(job, "log", "accept", "seen", "--witness", witness)
     assert "beside the public ones" in said
     assert "9 of 9 runs strictly verified" in _strict(job, *_public(job))
+
+
+def test_a_rotated_key_withholds_by_its_registry_and_the_newest_registry_goes_with_every_run(tmp_path: Path) -> None:
+    """Seen by a witness before the rotation, runs of the old key are published with a redaction by the new one."""
+    job = write_job(tmp_path / "job")
+    ragassay(job, "keys", "init", "--kind", "root")
+    ragassay(job, "keys", "registry", "--add", ".ragassay/keys/run.pub.json")
+    ragassay(job, "run", "--announce")
+    cosigned(job)
+    ragassay(job, "run")
+    witness = cosigned(job)
+    time.sleep(1.1)  # a key is good until the second in which it was replaced
+    ragassay(job, "publish", "--redact", finding_of(job), "--reason", "a private address", code=1)
+    sign_off(job / ".ragassay")
+    ragassay(job, "keys", "rotate", "--new-name", "run-2")
+    assert "run key was replaced" in ragassay(job, "publish", code=2)
+    assert _public(job) == []
+    root = json.loads((job / ".ragassay" / "keys" / "root.pub.json").read_text(encoding="utf-8"))["kid"]
+    trusted = {
+        "roots": [root],
+        "log": (job / ".ragassay" / "log" / "vkey").read_text(encoding="utf-8").strip(),
+        "witnesses": {"quorum": 1, "keys": [witness]},
+    }
+    for place in ("policy.json", ".ragassay/policy.json"):
+        (job / place).write_text(json.dumps(trusted), encoding="utf-8")
+    assert "published 9 runs" in ragassay(job, "publish")
+    cosigned(job)
+    assert "9 of 9 runs strictly verified" in _strict(job, *_public(job))
+    ragassay(job, "keys", "registry")
+    assert "nothing new" in ragassay(job, "publish")
+    versions = {
+        decode_registry((Path(job) / path / "ragassay-keys.json").read_bytes()).registry.version
+        for path in _public(job)
+    }
+    assert versions == {3}
+    assert "9 of 9 runs strictly verified" in _strict(job, *_zips(job))

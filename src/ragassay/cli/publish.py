@@ -7,6 +7,7 @@ import getpass
 import json
 import time
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -108,9 +109,10 @@ def _publish(
 ) -> int:
     plan = plan_of(places.board_file, space.root) if places.board_file else None
     found = detectors(spacy_model=names_model)
+    keys = keys_of(places, space)
 
     def looked() -> Look:
-        return look(space, plan, wanted, found, now=int(time.time()))
+        return look(space, plan, wanted, found, now=int(time.time()), registry=keys.registry)
 
     if asked.decisions:
         _decide(space, looked(), asked)
@@ -120,7 +122,7 @@ def _publish(
         seen = looked()
         if not seen.passes:
             return _report(seen, asked)
-        done = release(space, seen, keys_of(places, space), now=int(time.time()))
+        done = release(space, seen, keys, now=int(time.time()))
     build_public(places, site)
     if asked.as_json:
         click.echo(json.dumps(look_json(seen, done, site), indent=1))
@@ -140,11 +142,11 @@ def _report(seen: Look, asked: Asked) -> int:
 
 
 def keys_of(places: Places, space: Workspace) -> Keys:
-    """Return the keys of a workspace, each asked for only where something is to be signed."""
+    """Return the keys of a workspace, each asked for once, and only where something is to be signed."""
     folder = places.folder
     return Keys(
-        run=lambda: run_signer(space.keys),
-        log=lambda: log_signer(space.keys),
+        run=cache(lambda: run_signer(space.keys)),
+        log=cache(lambda: log_signer(space.keys)),
         registry=read_file(folder / REGISTRY, BESIDE[REGISTRY]),
     )
 

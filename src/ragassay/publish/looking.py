@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 import msgspec
 
 from ragassay.errors import InputError, VerifyError
 from ragassay.manifest import LogFolder
-from ragassay.manifest.files import INTENT, MANIFEST
+from ragassay.manifest.files import INTENT, MANIFEST, REGISTRY
 from ragassay.publish.already import Beside, of_public
 from ragassay.publish.chosen import Uncounted, choose, uncounted
 from ragassay.publish.deciding import of_run, standing, with_decisions
@@ -23,7 +24,7 @@ from ragassay.publish.said import left_out_of, said_by_board, said_in_log, said_
 from ragassay.publish.scan import ScanResult, scan
 from ragassay.publish.signoffs import ReviewFile
 from ragassay.publish.store import folder_of
-from ragassay.publish.texts import PublicText, public_texts
+from ragassay.publish.texts import PublicText, file_texts, public_texts
 from ragassay.records.publication import Decision, Finding, LeftOut, ScanSummary, SignOff
 from ragassay.run.workspace import Workspace
 from ragassay.site.loaded import LoadedRun
@@ -71,9 +72,17 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def look(
-    workspace: Workspace, plan: BoardPlan | None, wanted: Wanted, detectors: Sequence[Detector], *, now: int
+    workspace: Workspace,
+    plan: BoardPlan | None,
+    wanted: Wanted,
+    detectors: Sequence[Detector],
+    *,
+    now: int,
+    registry: bytes | None = None,
 ) -> Look:
     """Read, verify and scan what is to be published, and ask the gate; nothing is written.
+
+    `registry` is the publisher's newest key registry, which goes with every run that holds one.
 
     Raises `InputError` for a row or run that there is none of, for files of decisions or sign-offs that cannot be read,
     and (`NotScanned`) for a text that cannot be scanned.
@@ -86,7 +95,9 @@ def look(
     public = load_public(workspace.root, now)
     signed, lapsed = _signed(workspace.root, chosen, found, decisions)
     beside = {run.id: _beside(run, public, found, decisions, now) for run in chosen if run.document is not None}
-    said = scan(_said(workspace, plan, read, public, beside, found, decisions, signed), detectors)
+    registered = () if registry is None else file_texts(None, REGISTRY, registry)
+    texts = chain(registered, _said(workspace, plan, read, public, beside, found, decisions, signed))
+    said = scan(texts, detectors)
     looked = Looked(
         workspace=runs,
         public=public.runs,

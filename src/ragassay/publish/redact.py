@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
 from ragassay import canon
 from ragassay.errors import InputError, VerifyError
-from ragassay.manifest import Signer, generate_key
+from ragassay.manifest import RunFiles, Signer, generate_key
 from ragassay.manifest.announce import MAX_REASON
 from ragassay.manifest.files import (
     OUTPUTS,
@@ -18,6 +18,7 @@ from ragassay.manifest.files import (
     PUBLIC_TELEMETRY,
     REDACTION,
     REDACTION_PROOF,
+    REGISTRY,
     TELEMETRY,
 )
 from ragassay.manifest.redaction import Withholding, build_redaction, salts_from
@@ -30,6 +31,8 @@ from ragassay.records.publication import Decision, Finding, LeftOut
 from ragassay.run.registration import Registrar
 from ragassay.run.workspace import Workspace
 from ragassay.site.loaded import LoadedRun
+from ragassay.site.numbers import listed
+from ragassay.site.runs import trust_of
 
 SHOWN = (OUTPUTS, PUBLIC_OUTPUTS, TELEMETRY, PUBLIC_TELEMETRY)
 """The files that hold the texts of a run, signed or public."""
@@ -75,7 +78,7 @@ def public_files(
     """
     withheld = withholdings(run.id, findings, decisions)
     if not withheld:
-        files, redaction = dict(run.files), None
+        files, redaction = with_newest_registry(run.files, keys.registry), None
     else:
         files = _redacted(workspace, run, withheld, keys, now)
         redaction = canon.sha256(files[REDACTION])
@@ -114,15 +117,62 @@ def _is_judgement(key: PlaceKey) -> bool:
 def _redacted(
     workspace: Workspace, run: LoadedRun, withheld: Sequence[Withholding], keys: Keys, now: int
 ) -> dict[str, bytes]:
+    files = _signed(workspace, run, withheld, keys, now)
+    registrar = Registrar(workspace, keys.run(), keys.log(), keys.registry)
+    (index,) = registrar.log.append([files[REDACTION]], keys.log())
+    return {**files, REDACTION_PROOF: registrar.log.prove(index)}
+
+
+def _signed(
+    workspace: Workspace, run: LoadedRun, withheld: Sequence[Withholding], keys: Keys, now: int
+) -> dict[str, bytes]:
+    """Return the public files with the signed redaction, which is not logged yet; the salts are on the disk."""
     kept = read_salts(workspace.root, run.id)
     if kept is None:
         kept = Salts(created=now, secret=secrets.token_hex(32))
         write_salts(workspace.root, run.id, kept)
-    signer, log_signer = keys.run(), keys.log()
-    files = _built(run, withheld, bytes.fromhex(kept.secret), signer, kept.created, keys.version())
-    registrar = Registrar(workspace, signer, log_signer, keys.registry)
-    (index,) = registrar.log.append([files[REDACTION]], log_signer)
-    return {**files, REDACTION_PROOF: registrar.log.prove(index)}
+    files = _built(run, withheld, bytes.fromhex(kept.secret), keys.run(), kept.created, keys.version())
+    return with_newest_registry(files, keys.registry)
+
+
+def with_newest_registry(files: Mapping[str, bytes], registry: bytes | None) -> dict[str, bytes]:
+    """Return the files of a run that holds a key registry with the publisher's newest: an older one is refused."""
+    if registry is None or REGISTRY not in files:
+        return dict(files)
+    return {**files, REGISTRY: registry}
+
+
+def check_acceptable(
+    workspace: Workspace,
+    runs: Iterable[LoadedRun],
+    findings: Sequence[Finding],
+    decisions: Sequence[Decision],
+    keys: Keys,
+    *,
+    now: int,
+) -> None:
+    """Raise `InputError` for each run whose public copy nobody would accept, before anything is logged or published.
+
+    A redaction is by the run's own publisher: by the run's key, or by one that a registry lists beside it.
+    """
+    trust = trust_of(workspace.root, now)
+    problems: dict[str, list[str]] = {}
+    for run in runs:
+        withheld = withholdings(run.id, findings, decisions)
+        if not withheld:
+            continue
+        report = trust.report(RunFiles(files=_signed(workspace, run, withheld, keys, now), problems=()))
+        failed = [one for one in report.findings if one.severity == "fail"]
+        if failed:
+            problems.setdefault(f"{failed[0].code}: {failed[0].message}", []).append(run.id)
+    if problems:
+        raise InputError(
+            "nothing is published, for nobody would accept what is withheld from these runs. Where the run key was "
+            "replaced since: a registry that lists both keys, with its root pinned by .ragassay/policy.json, carries "
+            "runs over that a witness saw before; without a registry RAGASSAY_RUN_KEY may hold the run's own key; "
+            "otherwise run the rows anew",
+            [f"{why} (run {listed(named)})" for why, named in problems.items()],
+        )
 
 
 def _built(

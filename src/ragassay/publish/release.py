@@ -10,8 +10,8 @@ from ragassay import canon
 from ragassay.manifest import LogFolder
 from ragassay.manifest.files import MANIFEST, RUN_PROOF
 from ragassay.publish.looking import Look, Wanted, look, summary_of
-from ragassay.publish.redact import Keys, public_files
-from ragassay.publish.store import Bundle, add_judgements, renew_public_proofs, store
+from ragassay.publish.redact import Keys, check_acceptable, public_files
+from ragassay.publish.store import Bundle, add_judgements, renew_public_proofs, renew_public_registry, store
 from ragassay.records.publication import Publication
 from ragassay.run.registration import Registrar
 from ragassay.run.workspace import Workspace
@@ -31,12 +31,15 @@ class Released(msgspec.Struct, frozen=True, kw_only=True):
 def release(workspace: Workspace, found: Look, keys: Keys, *, now: int) -> Released:
     """Publish each chosen run that is not public yet, and add to the others what was judged since they were.
 
-    The caller holds `store.publishing`. Proofs of what is public are renewed where more witnesses have seen the log.
-    The gate must have let all runs pass (`ValueError` otherwise). One that was killed leaves whole publications and
-    none that is half there; the next one publishes the rest.
+    The caller holds `store.publishing`. Proofs and key registries of what is public are renewed where more witnesses
+    have seen the log, or the registry has a newer version. The gate must have let all runs pass (`ValueError`
+    otherwise); `InputError` where nobody would accept what is withheld. One that was killed leaves whole publications
+    and none that is half there; the next one publishes the rest.
     """
     if not found.passes:
         raise ValueError("the gate did not let these runs pass")
+    new = [run for run in found.chosen if run.id not in found.public.publications]
+    check_acceptable(workspace, new, found.looked.findings, found.looked.decisions, keys, now=now)
     done: list[str] = []
     added: dict[str, tuple[str, ...]] = {}
     for run in found.chosen:
@@ -46,6 +49,7 @@ def release(workspace: Workspace, found: Look, keys: Keys, *, now: int) -> Relea
         elif names := _add(workspace, run, found):
             added[run.id] = names
     renew_public_proofs(workspace.root, LogFolder(workspace.log, seen=workspace.log_seen))
+    renew_public_registry(workspace.root, keys.registry)
     return Released(runs=tuple(done), judgements=added)
 
 

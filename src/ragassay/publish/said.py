@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from ragassay.manifest.files import WITHHELD
+from ragassay.manifest.files import REGISTRY, WITHHELD
 from ragassay.manifest.redaction_statement import decode_withheld
 from ragassay.publish.deciding import decided_by_place, is_fixed, of_run, standing
 from ragassay.publish.ledger import FOLDER
@@ -28,6 +28,7 @@ _ANEW: Mapping[str, str] = {
     SIGN_OFFS: "or sign off under another name, and take the reading of this one back",
     LEFT_OUT: "or give the folder of that judgement another name",
     BOARD_FILE: "or write it otherwise in the board file",
+    REGISTRY: "keys keep their names in the registry for good",
     LOG: "it stands in the log for good, and the log is published with the runs",
     UNPUBLISH: "or give another --reason",
 }

@@ -13,10 +13,12 @@ from pathlib import Path
 import msgspec
 
 from ragassay import canon
-from ragassay.errors import InputError
+from ragassay.errors import InputError, VerifyError
 from ragassay.manifest import LogFolder
+from ragassay.manifest.files import BESIDE, REGISTRY
 from ragassay.manifest.judgement_folder import read_judgement
-from ragassay.manifest.log_disk import locked, sync, write_files, write_proof, write_whole, writing
+from ragassay.manifest.log_disk import locked, read_file, sync, write_files, write_proof, write_whole, writing
+from ragassay.manifest.registry import decode_registry
 from ragassay.publish.ledger import FOLDER
 from ragassay.records import Record, to_json
 from ragassay.records.publication import Publication
@@ -149,6 +151,30 @@ def renew_public_proofs(workspace: Path, log: LogFolder, *, quorum: int = 1) -> 
             write_proof(folder / RUN, name, data)
             renewed += 1
     return renewed
+
+
+def renew_public_registry(workspace: Path, registry: bytes | None) -> int:
+    """Put the newest key registry beside each public run that holds an older one; return how many were written.
+
+    Readers who know a newer version refuse an older one. Raises `VerifyError` where `registry` is none.
+    """
+    if registry is None:
+        return 0
+    version, renewed = decode_registry(registry).registry.version, 0
+    for folder in public_folders(workspace):
+        held = read_file(folder / RUN / REGISTRY, BESIDE[REGISTRY])
+        if held is not None and held != registry and _version(held) < version:
+            write_proof(folder / RUN, REGISTRY, registry)
+            renewed += 1
+    return renewed
+
+
+def _version(registry: bytes) -> int:
+    """Return the version of a registry, 0 of one that cannot be read."""
+    try:
+        return decode_registry(registry).registry.version
+    except VerifyError:
+        return 0
 
 
 def read_salts(workspace: Path, run_id: str) -> Salts | None:

@@ -14,7 +14,7 @@ from release_lab import KEYS, MAIL, NOW, copy, decide, make, published, ready, r
 from run_lab import LOG_SIGNER, Lab
 
 from ragassay.errors import InputError, RagassayError
-from ragassay.manifest import LogFolder, NoteKey, decode_run, generate_key
+from ragassay.manifest import LogFolder, NoteKey, Signer, generate_key
 from ragassay.manifest.checkpoint import cosign
 from ragassay.manifest.folder import read_run
 from ragassay.publish.decisions import DecisionFile
@@ -26,7 +26,14 @@ from ragassay.records.publication import Decision
 from ragassay.run.workspace import Workspace, locked
 from ragassay.site.publications import PUBLIC, PUBLICATION, load_public
 from ragassay.site.write import public_board_of
-from ragassay.verify import AnyOf, PinnedKey, verify
+from ragassay.verify import PinnedKey, verify
+
+
+def _no_key() -> Signer:
+    raise AssertionError("nothing is to be signed")
+
+
+NO_KEYS = Keys(run=_no_key, log=_no_key)
 
 
 @pytest.fixture(scope="session")
@@ -277,21 +284,30 @@ def test_two_workspaces_that_were_one_cannot_both_go_on(space: Workspace, tmp_pa
         there.accept(signed, [NoteKey("example.org/witness", "witness", witness.x)])
 
 
-def test_a_run_by_a_key_that_was_rotated_is_published(lab: Lab, tmp_path: Path) -> None:
-    """The redaction is by the new key, and who trusts both keys accepts run and redaction; the old one alone is not."""
+def test_what_another_key_than_the_runs_withholds_is_refused_before_anything_is_written(
+    lab: Lab, tmp_path: Path
+) -> None:
+    """Strangers refuse such a redaction, so not even the runs without one are published, and nothing is logged."""
     space, new = ready(copy(lab, tmp_path)), generate_key()
     (space.keys / "run-2.pub.json").write_bytes(new.public.jwk())
+    size = LogFolder(space.log).checkpoint().size
     keys = Keys(run=lambda: new, log=lambda: LOG_SIGNER)
+    with publishing(space.root), pytest.raises(InputError, match="run key was replaced") as refused:
+        release(space, seen(space), keys, now=NOW)
+    assert any("REDACTION_MISMATCH" in problem for problem in refused.value.problems)
+    assert not load_public(space.root, NOW).runs
+    assert LogFolder(space.log).checkpoint().size == size
+    assert len(published(space)) == 2, "with the run's own key it is published after all"
+
+
+def test_a_run_by_a_key_that_was_replaced_is_published_where_nothing_is_withheld(lab: Lab, tmp_path: Path) -> None:
+    """Its own signature is all there is then, and no key is asked for."""
+    space = ready(copy(lab, tmp_path), "allow")
+    (space.keys / "run-2.pub.json").write_bytes(generate_key().public.jwk())
     with publishing(space.root):
-        assert len(release(space, seen(space), keys, now=NOW).runs) == 2
+        assert len(release(space, seen(space), NO_KEYS, now=NOW).runs) == 2
     files = read_run(space.root / PUBLIC / run_of(space) / "run").files
-    old = KEYS.run().public
-    both = AnyOf((PinnedKey(old), PinnedKey(new.public)))
-    assert verify(files, policy=both, now=NOW).ok()
-    assert "KEY_UNKNOWN" in verify(files, policy=PinnedKey(old), now=NOW).codes
-    board, _ = public_board_of(space.root, now=NOW)
-    assert not board.refused
-    assert decode_run(files).predicate.signer.kid == load_public(space.root, NOW).publications[run_of(space)].signer
+    assert verify(files, policy=PinnedKey(KEYS.run().public), now=NOW).ok()
 
 
 def test_a_log_that_was_put_back_stops_everything(lab: Lab, tmp_path: Path) -> None:
