@@ -251,12 +251,13 @@ def test_an_attack_run_stays_text_on_every_page(browser: Any, tmp_path: Path, sc
 
 
 def test_the_table_of_a_phone_is_cards(browser: Any, site: Path) -> None:
-    """At 360 pixels a row is a card: its name first, then the drawing, then each figure under its label."""
+    """At 360 pixels a row is a card: its name and rank, below them the drawing and each figure."""
     page = browser.new_page(viewport={"width": 360, "height": 800})
     page.goto((site / "index.html").as_uri())
     row = page.locator("table.board tbody tr").first
     assert row.evaluate("e => getComputedStyle(e).display") == "grid"
-    boxes = [cell.bounding_box() for cell in row.locator("td:visible").all()]
-    tops = {name: box["y"] for name, box in zip(row.locator("td:visible").all_inner_texts(), boxes, strict=True) if box}
-    assert min(tops, key=lambda name: tops[name]).startswith("hybrid")
+    rank, name, *boxes = [cell.bounding_box() for cell in row.locator("td:visible").all()]
+    assert name["y"] == rank["y"]
+    assert name["x"] < rank["x"]
+    assert all(box["y"] >= name["y"] + name["height"] for box in boxes)
     page.close()
