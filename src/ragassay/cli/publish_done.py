@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ragassay.cli.publish_lines import MAX_TEXT, MOST_FINDINGS, judged_lines, note_lines, quoted, uncounted_lines
+from ragassay.cli.publish_lines import (
+    MAX_TEXT,
+    MOST_FINDINGS,
+    broken_lines,
+    judged_lines,
+    note_lines,
+    quoted,
+    uncounted_lines,
+)
 from ragassay.publish.fill import FilledRun
 from ragassay.publish.release import Look, Released
 from ragassay.publish.withdraw import TakenBack
@@ -24,6 +32,7 @@ def released_lines(done: Released, look: Look, site: Path | None) -> list[str]:
         lines = [f"nothing new: {plural(len(look.already), 'run')} public already, and unchanged"]
     lines += note_lines(look.verdicts)
     lines += uncounted_lines(look)
+    lines += broken_lines(look)
     lines += judged_lines(look, "judged since it was published", "it is public now")
     if site is not None:
         lines.append(f"public board: {site / 'index.html'}")

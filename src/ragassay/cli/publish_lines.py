@@ -14,6 +14,7 @@ from ragassay.publish.said import anew
 from ragassay.publish.scan import CONTEXT
 from ragassay.records import to_json
 from ragassay.records.publication import Finding
+from ragassay.site.loaded import LoadedRun
 from ragassay.site.numbers import plural
 from ragassay.site.safe import one_line, shortened, visible
 
@@ -41,7 +42,7 @@ def look_lines(look: Look) -> list[str]:
         *note_lines(look.verdicts),
         *later,
         *uncounted_lines(look),
-        *_broken(look),
+        *broken_lines(look),
         *_refusals(look.verdicts),
         *_next(look),
     ]
@@ -116,15 +117,22 @@ def uncounted_lines(look: Look) -> Iterator[str]:
         yield f"! not published, for it is not counted: {one_line(row)} pass {', '.join(passes)}: {one_line(reason)}"
 
 
-def _broken(look: Look) -> Iterator[str]:
-    """Yield why runs of the workspace are in no window: they fail verification, each reason once."""
+def broken_lines(look: Look) -> Iterator[str]:
+    """Yield which runs fail verification, private ones and public ones that were not chosen, each reason once."""
+    chosen = {run.id for run in look.chosen}
+    damaged = [run for run in look.public.runs if run.document is None and run.voided is None and run.id not in chosen]
+    yield from _by_reason(look.broken, "not verified, so not chosen")
+    yield from _by_reason(damaged, "public and damaged, so left out of the public board")
+
+
+def _by_reason(runs: Sequence[LoadedRun], what: str) -> Iterator[str]:
     said: dict[str, list[str]] = {}
-    for run in look.broken:
+    for run in runs:
         said.setdefault(run.refused or "not verified", []).append(run.id[:8])
-    for reason, runs in said.items():
-        more = f" and {len(runs) - MOST_ITEMS} more" if len(runs) > MOST_ITEMS else ""
-        names = one_line(", ".join(runs[:MOST_ITEMS]))
-        yield f"x {plural(len(runs), 'run')} not verified, so not chosen ({names}{more}): {one_line(reason)}"
+    for reason, names in said.items():
+        more = f" and {len(names) - MOST_ITEMS} more" if len(names) > MOST_ITEMS else ""
+        shown = one_line(", ".join(names[:MOST_ITEMS]))
+        yield f"x {plural(len(names), 'run')} {what} ({shown}{more}): {one_line(reason)}"
 
 
 def open_beside(look: Look) -> list[Finding]:

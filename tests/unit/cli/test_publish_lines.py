@@ -114,6 +114,10 @@ def test_runs_that_fail_verification_are_named_though_nobody_chose_them() -> Non
     broken = tuple(LoadedRun(id=f"{k}" * 32, files={}, checks=(), refused="LOG_FORK: put back") for k in (1, 2))
     look = look_of(broken=broken)
     assert "x 2 runs not verified, so not chosen (11111111, 22222222): LOG_FORK: put back" in look_lines(look)
+    public = PublicRuns(runs=broken[:1], publications={}, withdrawn={})
+    said = "x 1 run public and damaged, so left out of the public board (11111111): LOG_FORK: put back"
+    assert said in look_lines(look_of(public=public))
+    assert said in released_lines(Released(runs=(), judgements={}), look_of(public=public), None)
     assert look_json(look, None, None)["notVerified"] == {one.id: "LOG_FORK: put back" for one in broken}
 
 
