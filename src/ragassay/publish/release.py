@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -10,7 +10,7 @@ from ragassay import canon
 from ragassay.manifest import LogFolder
 from ragassay.manifest.files import MANIFEST, RUN_PROOF
 from ragassay.publish.looking import Look, Wanted, look, summary_of
-from ragassay.publish.redact import Keys, check_acceptable, public_files
+from ragassay.publish.redact import Keys, check_acceptable, public_files, withholdings
 from ragassay.publish.store import Bundle, add_judgements, renew_public_proofs, renew_public_registry, store
 from ragassay.records.publication import Publication
 from ragassay.run.registration import Registrar
@@ -39,6 +39,7 @@ def release(workspace: Workspace, found: Look, keys: Keys, *, now: int) -> Relea
     if not found.passes:
         raise ValueError("the gate did not let these runs pass")
     new = [run for run in found.chosen if run.id not in found.public.publications]
+    _ask_for_keys(new, found, keys)
     check_acceptable(workspace, new, found.looked.findings, found.looked.decisions, keys, now=now)
     done: list[str] = []
     added: dict[str, tuple[str, ...]] = {}
@@ -51,6 +52,17 @@ def release(workspace: Workspace, found: Look, keys: Keys, *, now: int) -> Relea
     renew_public_proofs(workspace.root, LogFolder(workspace.log, seen=workspace.log_seen))
     renew_public_registry(workspace.root, keys.registry)
     return Released(runs=tuple(done), judgements=added)
+
+
+def _ask_for_keys(runs: Sequence[LoadedRun], found: Look, keys: Keys) -> None:
+    """Ask for both keys before anything is written, where a run needs them: one that cannot be had leaves nothing."""
+    findings, decisions = found.looked.findings, found.looked.decisions
+    for run in runs:
+        logged = run.document is not None and not is_measured(run.document)
+        if logged or withholdings(run.id, findings, decisions):
+            keys.run()
+            keys.log()
+            return
 
 
 def _add(workspace: Workspace, run: LoadedRun, found: Look) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from release_lab import KEYS, MAIL, NOW, copy, decide, make, published, ready, s
 from run_lab import SIGNER, Lab, register
 
 from ragassay.errors import InputError, StackError
-from ragassay.manifest import LogFolder, NoteKey, decode_run, generate_key
+from ragassay.manifest import LogFolder, NoteKey, Signer, decode_run, generate_key
 from ragassay.manifest.checkpoint import cosign
 from ragassay.manifest.dsse import decode_base64, decode_envelope
 from ragassay.manifest.folder import read_run
@@ -177,6 +177,19 @@ def _is_redaction(entry: bytes) -> bool:
 
 def _kill(*_: Any, **__: Any) -> None:
     raise Killed
+
+
+@pytest.mark.parametrize("missing", ["run", "log"])
+def test_a_key_that_cannot_be_had_leaves_nothing_public(space: Workspace, missing: str) -> None:
+    """Runs that need no signature are not published before one that does: all of them or none."""
+
+    def refuse() -> Signer:
+        raise InputError(f"the {missing} key is encrypted")
+
+    keys = msgspec.structs.replace(KEYS, **{missing: refuse})
+    with pytest.raises(InputError, match="is encrypted"):
+        release(space, seen(space), keys, now=NOW)
+    assert not (space.root / PUBLIC).exists()
 
 
 def test_a_half_written_folder_of_a_killed_process_is_removed(space: Workspace) -> None:
