@@ -48,8 +48,10 @@ def photograph(site: Path, folder: Path) -> list[Path]:
 
 def _first_question(board: str) -> str:
     """Return the address of the question that stands first in the map of a board, where those that separate most do."""
-    spreads = re.findall(r'href="(questions/[^"]+)"', board)
-    return spreads[0]
+    found = re.search(r'href="(questions/[^"]+)"', board)
+    if found is None:
+        raise ValueError("the site has no page of a question")
+    return found[1]
 
 
 def _shot(
