@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -114,7 +115,7 @@ def test_a_line_of_somebody_whom_no_page_names_is_named(tmp_path: Path, name: st
     }
     (tmp_path / "review").mkdir()
     (tmp_path / "review" / file).write_bytes(msgspec.json.encode(lines[file]) + b"\n")
-    reads = {
+    reads: dict[str, Callable[[], object]] = {
         "seen.jsonl": lambda: ReviewFile(tmp_path).seen("ann"),
         "signoffs.jsonl": ReviewFile(tmp_path).sign_offs,
         "pages.jsonl": lambda: PagesFile(tmp_path).reached("ann", "u"),
