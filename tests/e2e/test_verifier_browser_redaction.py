@@ -53,7 +53,7 @@ def test_a_redacted_run_is_accepted_strictly_and_says_what_is_withheld(desk: Des
     [shown] = desk.check([("run.zip", write_bundle(GOOD))], strict=True)
     assert shown.verdict == "yes"
     assert set(shown.warns) == {"TEXT_WITHHELD"}
-    assert "keeps back 4 texts of 2 rows" in desk.text()
+    assert "keeps back 4 texts of 2 questions" in desk.text()
     reasons = desk.page.locator("#result .kept li").all_text_contents()
     assert reasons == ["3 texts, because: it names a person", "1 text, because: the page is licensed"]
     assert "content digest" in " ".join(desk.page.locator("#result li.not_made").all_text_contents())

@@ -19,9 +19,9 @@ def lines_of(report: Report) -> list[str]:
 
 
 def test_what_is_withheld_is_said_in_words() -> None:
-    """How many texts of how many rows, and the reasons, the most frequent first."""
+    """how many texts of how many questions, and the reasons, the most frequent first."""
     lines = lines_of(report_on(HONEST_REDACTIONS["texts withheld"]))
-    at = lines.index("    withheld 4 texts of 2 rows, or words of them")
+    at = lines.index("    withheld 4 texts of 2 questions, or words of them")
     assert lines[at + 1 : at + 3] == ["      3 because: it names a person", "      1 because: the page is licensed"]
 
 

@@ -47,8 +47,8 @@ def _claims(report: Report) -> list[str]:
 
 
 def _withheld(kept: Kept) -> list[str]:
-    """Say how many texts of how many rows its publisher keeps back, and why, the most frequent reasons first."""
-    lines = [f"    withheld {_counted(kept.texts, 'text')} of {_counted(kept.rows, 'row')}, or words of them"]
+    """Say how many texts of how many questions its publisher keeps back, and why, the most frequent reasons first."""
+    lines = [f"    withheld {_counted(kept.texts, 'text')} of {_counted(kept.rows, 'question')}, or words of them"]
     reasons = sorted(kept.reasons, key=lambda one: -one.texts)
     lines += [f"      {one.texts} because: {shortened(one.reason, MAX_NAME)}" for one in reasons[:MAX_REASONS]]
     if len(reasons) > MAX_REASONS:

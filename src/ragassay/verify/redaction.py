@@ -180,7 +180,7 @@ def check_texts(
         _check_entry(entry, shown, in_telemetry, findings)
     findings.made("texts that are withheld")
     texts = sum(len(entry.texts) for entry in hidden.rows)
-    why = f"{texts} of them, in {len(hidden.rows)} of the rows"
+    why = f"{texts} of them, in {len(hidden.rows)} of the questions"
     findings.not_made("digests and quotes of the texts that are withheld", why)
 
 

@@ -198,7 +198,7 @@
     const { texts, rows: count } = keptOf(hidden);
     findings.notMade(
       "digests and quotes of the texts that are withheld",
-      `${texts} of them, in ${count} of the rows`,
+      `${texts} of them, in ${count} of the questions`,
     );
   }
 

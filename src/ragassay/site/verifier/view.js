@@ -168,7 +168,7 @@
     const more = sorted.length - MOST_REASONS;
     if (more > 0) list.append(element("li", {}, `and for ${count(more, "more reason")}`));
     const said =
-      `Its publisher keeps back ${count(texts, "text")} of ${count(rows, "row")}, or words of them. ` +
+      `Its publisher keeps back ${count(texts, "text")} of ${count(rows, "question")}, or words of them. ` +
       "Verdicts, scores and figures are the signed ones; what could not be checked is listed below. The reasons given:";
     return element("div", { class: "kept" }, element("p", {}, said), list);
   }
