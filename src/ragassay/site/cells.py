@@ -87,8 +87,8 @@ def _flags(rows: Sequence[RowRuns], means: Mapping[str, Mapping[str, float | Non
     found = saturation([means[r.key] for r in rows if r.role == "row"], means[control.key] if control else None)
     words = {
         question: (
-            *(("every row answers it",) if flags.ceiling else ()),
-            *(("no row answers it",) if flags.floor else ()),
+            *(("every stack answers it",) if flags.ceiling else ()),
+            *(("no stack answers it",) if flags.floor else ()),
             *(("known without retrieval",) if flags.known_without_retrieval else ()),
         )
         for question, flags in found.items()

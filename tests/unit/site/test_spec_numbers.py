@@ -107,7 +107,7 @@ def computed(board: Board) -> set[str]:
         sum(row.passes for row in rows),
         table.benchmark.items - 30,
     ]
-    idle = [line for line in table.questions if {"every row answers it", "no row answers it"} & set(line.flags)]
+    idle = [line for line in table.questions if {"every stack answers it", "no stack answers it"} & set(line.flags)]
     known = [line for line in table.questions if "known without retrieval" in line.flags]
     sums += [len(idle), table.benchmark.items - len(idle), len(known), 111 - 60]
     sums += [run.score.den // 100 for row in rows for run in row.runs if run.score]

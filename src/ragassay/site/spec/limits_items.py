@@ -8,7 +8,7 @@ from ragassay.site.spec.counted import of_all, some, verb
 from ragassay.site.spec.document import Paragraph, Said, under_title
 from ragassay.site.spec.ground import Ground
 
-KNOWN, CEILING, FLOOR = "known without retrieval", "every row answers it", "no row answers it"
+KNOWN, CEILING, FLOOR = "known without retrieval", "every stack answers it", "no stack answers it"
 CLASSES = (
     ("unjudged", "unjudged"),
     ("answer_failed", "without an answer"),
@@ -93,7 +93,7 @@ def known_beforehand(ground: Ground) -> Paragraph | None:
 
 
 def saturated(ground: Ground) -> Paragraph | None:
-    """Say how many questions separate no rows because all rows answer them, or none does."""
+    """Say how many questions separate no rows because all stacks answer them, or none does."""
     if len(ground.stacks) < 2:
         return None
     right, wrong = _flagged(ground, CEILING), _flagged(ground, FLOOR)
