@@ -32,9 +32,9 @@ def table_notes(rows: Sequence[BoardRow]) -> list[Note]:
 
 
 def row_notes(row: BoardRow, rows: Sequence[BoardRow], notes: Sequence[Note]) -> list[Note]:
-    """Return those of the table's `notes` that hold for a row of it."""
+    """Return those of the table's `notes` that hold for a row of it, in the order of their letters."""
     by_text = {note.text: note for note in notes}
-    return [by_text[said] for said in _said(row, rows)]
+    return sorted((by_text[said] for said in _said(row, rows)), key=lambda note: note.number)
 
 
 def _said(row: BoardRow, rows: Sequence[BoardRow]) -> list[str]:

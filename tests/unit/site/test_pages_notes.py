@@ -66,6 +66,16 @@ def test_each_sentence_stands_once_and_is_told_to_a_screen_reader(board: Board, 
         assert ids.count(link.get("aria-describedby")) == 1
 
 
+def test_the_letters_of_a_row_stand_in_their_order() -> None:
+    """A row that comes to a later sentence first still shows its letters ascending; letters follow the table."""
+    first = BoardRow(
+        name="a", key="", measure="", role="row", stack="bm25", standing="not_run", warnings=("one", "two", "three")
+    )
+    rows = [first, msgspec.structs.replace(first, name="b", warnings=("four", "three", "one"))]
+    notes = table_notes(rows)
+    assert [note.letter for note in row_notes(rows[1], rows, notes)] == ["a", "c", "d"]
+
+
 def test_notes_beyond_the_letters_are_told_apart_by_their_number() -> None:
     """After zz a star stands for a note, and its sentence still has an address of its own."""
     row = BoardRow(
