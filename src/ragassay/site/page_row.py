@@ -9,7 +9,7 @@ import msgspec
 from ragassay.records import to_json
 from ragassay.site.badge import badge_path
 from ragassay.site.page import Placed, Site
-from ragassay.site.pairwords import turned
+from ragassay.site.pairwords import ranked_first, turned
 from ragassay.site.pictures import runs_over_time
 from ragassay.site.plot import CAUSES
 from ragassay.site.record import BoardRow, Cause, Pair, QuestionLine, Table
@@ -98,8 +98,9 @@ def parameters(site: Site, row: BoardRow) -> list[Part]:
 
 
 def pairs_of(table: Table, key: str) -> list[Pair]:
-    """Return the comparisons of one row with every other, the row first, in the table's order."""
-    return [pair if pair.a == key else turned(pair) for pair in table.pairs if key in (pair.a, pair.b)]
+    """Return the comparisons of one row with every other, the row first, those with ranked rows before the others."""
+    pairs = ranked_first((pair for pair in table.pairs if key in (pair.a, pair.b)), table.rows)
+    return [pair if pair.a == key else turned(pair) for pair in pairs]
 
 
 def lost(questions: Sequence[QuestionLine], key: str) -> list[Lost]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import overload
 
 import msgspec
 
 from ragassay.site.numbers import bracket, listed, p_words, shown
-from ragassay.site.record import Interval, Pair
+from ragassay.site.record import BoardRow, Interval, Pair
 
 
 def order_words(pair: Pair) -> str | None:
@@ -43,6 +43,12 @@ def pair_sentence(pair: Pair, names: Mapping[str, str]) -> str:
         return f"{said}, {tested}{but}."
     detectable = f"; this design shows differences from {shown(pair.detectable)} on" if pair.detectable else ""
     return f"{a} and {b} are not distinguished: {said}, {tested}{detectable}."
+
+
+def ranked_first(pairs: Iterable[Pair], rows: Iterable[BoardRow]) -> list[Pair]:
+    """Return the pairs of ranked rows before those with a row outside the ranking, each in the order given."""
+    ranked = {row.key for row in rows if row.rank is not None}
+    return sorted(pairs, key=lambda pair: not {pair.a, pair.b} <= ranked)
 
 
 def turned(pair: Pair) -> Pair:

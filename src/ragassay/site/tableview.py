@@ -10,6 +10,7 @@ from ragassay.manifest.statement import RunDocument
 from ragassay.site.judgerecord import JudgedRow, Judging
 from ragassay.site.notes import Note, row_notes, table_notes
 from ragassay.site.page import Placed
+from ragassay.site.pairwords import ranked_first
 from ragassay.site.pictures import HeatMap, Picture, heat_map, reach_curve, reach_curves
 from ragassay.site.plot import Axis, Share, axis, cause_shares
 from ragassay.site.record import BoardRow, Pair, Table
@@ -41,8 +42,9 @@ class TableView(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def listed_pairs(self) -> tuple[Pair, ...]:
-        """Return the pairs that the board page lists."""
-        pairs, first = self.table.pairs, next((row.key for row in self.table.rows if row.rank is not None), None)
+        """Return the pairs that the board page lists, those of ranked rows first."""
+        pairs = tuple(ranked_first(self.table.pairs, self.table.rows))
+        first = next((row.key for row in self.table.rows if row.rank is not None), None)
         if len(pairs) <= MOST_PAIRS or first is None:
             return pairs[:MOST_PAIRS]
         return tuple(pair for pair in pairs if first in (pair.a, pair.b))

@@ -166,7 +166,10 @@ def table_warnings(
 def _saturated(questions: Sequence[QuestionLine], n: int) -> list[str]:
     return [
         f"{word} {count} of {n} questions: they separate no rows"
-        for word, flag in (("every stack answers", "every stack answers it"), ("no stack answers", "no stack answers it"))
+        for word, flag in (
+            ("every stack answers", "every stack answers it"),
+            ("no stack answers", "no stack answers it"),
+        )
         if (count := sum(flag in line.flags for line in questions))
     ]
 

@@ -94,6 +94,20 @@ def test_the_index_of_comparisons_leads_to_any_two_rows(board: Board, files: dic
     assert len(set(page.xpath("//table[1]//a/@href"))) == len(board.main.pairs)
 
 
+def test_pairs_of_ranked_rows_are_listed_before_those_of_control_and_oracle(
+    board: Board, files: dict[str, bytes]
+) -> None:
+    """On the board page the comparisons that the ranking rests on come first; none is lost."""
+    assert board.main is not None
+    ranked = {row.name for row in board.main.rows if row.rank is not None}
+    page = rich.parsed(files["index.html"])
+    listed = page.xpath("(//h2[.='Every two rows'])[1]/following-sibling::table[1]/tbody/tr/td[1]/a/text()")
+    outside = [not set(said.split(" − ")) <= ranked for said in listed]
+    assert len(listed) == len(board.main.pairs)
+    assert outside == sorted(outside)
+    assert set(outside) == {True, False}
+
+
 def test_a_compare_page_has_the_plot_with_its_twin(files: dict[str, bytes]) -> None:
     """Difference, both intervals, p, smallest detectable difference, wins, and every difference as a table."""
     path = next(path for path in files if path.startswith("compare/hybrid--bm25"))
