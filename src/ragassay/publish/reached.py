@@ -6,51 +6,46 @@ import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-import msgspec
-
-from ragassay.publish.ledger import FOLDER, Ledger
-from ragassay.publish.review_lines import decoded, reader_name
+from ragassay.publish.ledger import reader_file
+from ragassay.publish.review_lines import reader_name
 from ragassay.records.publication import Reached
 
 PAGES = "pages.jsonl"
-
-_encode = msgspec.json.Encoder().encode
 
 
 class PagesFile:
     """`review/pages.jsonl` of a workspace (its `.ragassay` folder); what a method that writes has returned is there."""
 
     def __init__(self, workspace: Path) -> None:
-        self._ledger = Ledger(workspace / FOLDER / PAGES)
+        self._file = reader_file(workspace, PAGES, Reached)
 
     def reached(self, reader: str, unit: str) -> Mapping[int, str]:
         """Return the pages of a unit whose end a reader had on the screen, each with the form that it had.
 
         Raises `InputError` that names each line of the file that is none.
         """
-        return _standing(reader, unit, decoded(self._ledger.path, Reached, self._ledger.lines()))
+        return _standing(reader, unit, self._file.lines())
 
     def mark(self, reader: str, unit: str, page: int, form: str, *, at: int | None = None) -> None:
         """Store that the end of a page was on the screen; where that stands already nothing is written."""
         name, when = reader_name(reader), _now(at)
 
-        def after(lines: list[bytes]) -> list[bytes]:
-            stands = _standing(name, unit, decoded(self._ledger.path, Reached, lines))
+        def after(lines: list[Reached]) -> list[Reached]:
+            stands = _standing(name, unit, lines)
             new = Reached(reader=name, unit=unit, page=page, form=form, at=when)
-            return [] if stands.get(page) == form else [_encode(new)]
+            return [] if stands.get(page) == form else [new]
 
-        self._ledger.append(after)
+        self._file.append(after)
 
     def unmark(self, reader: str, unit: str, *, at: int | None = None) -> None:
         """Take back every page of a unit; where none stands nothing is written."""
         name, when = reader_name(reader), _now(at)
 
-        def after(lines: list[bytes]) -> list[bytes]:
-            stands = _standing(name, unit, decoded(self._ledger.path, Reached, lines))
-            gone = (Reached(reader=name, unit=unit, page=p, form=f, at=when, undone=True) for p, f in stands.items())
-            return [_encode(line) for line in gone]
+        def after(lines: list[Reached]) -> list[Reached]:
+            stands = _standing(name, unit, lines)
+            return [Reached(reader=name, unit=unit, page=p, form=f, at=when, undone=True) for p, f in stands.items()]
 
-        self._ledger.append(after)
+        self._file.append(after)
 
 
 def _standing(reader: str, unit: str, lines: Iterable[Reached]) -> dict[int, str]:

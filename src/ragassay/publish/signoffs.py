@@ -11,9 +11,9 @@ import msgspec
 from ragassay import canon
 from ragassay.errors import InputError
 from ragassay.manifest.log_disk import read_file, write_files
-from ragassay.publish.ledger import FOLDER, Ledger
+from ragassay.publish.ledger import FOLDER, reader_file
 from ragassay.publish.reading import Reading, decisions_digest, reading_of
-from ragassay.publish.review_lines import decoded, reader_name
+from ragassay.publish.review_lines import reader_name
 from ragassay.records.publication import Decision, Seen, SignOff
 from ragassay.site.loaded import LoadedRun
 
@@ -21,8 +21,6 @@ SEEN = "seen.jsonl"
 SIGN_OFFS = "signoffs.jsonl"
 PLACES = "places"
 MAX_PLACE_BYTES = 4096
-
-_encode = msgspec.json.Encoder().encode
 
 
 class NotComplete(InputError):
@@ -40,8 +38,8 @@ class ReviewFile:
     """
 
     def __init__(self, workspace: Path) -> None:
-        self._seen = Ledger(workspace / FOLDER / SEEN)
-        self._signed = Ledger(workspace / FOLDER / SIGN_OFFS)
+        self._seen = reader_file(workspace, SEEN, Seen)
+        self._signed = reader_file(workspace, SIGN_OFFS, SignOff)
         self._places = workspace / FOLDER / PLACES
 
     def seen(self, reader: str) -> list[str]:
@@ -49,7 +47,7 @@ class ReviewFile:
 
         Raises `InputError` that names each line of the file that is none.
         """
-        return _read_by(reader, decoded(self._seen.path, Seen, self._seen.lines()))
+        return _read_by(reader, self._seen.lines())
 
     def mark(self, reader: str, unit: str, *, at: int | None = None) -> None:
         """Store that a reader was shown a unit to its end; where that stands already nothing is written."""
@@ -62,10 +60,9 @@ class ReviewFile:
     def _note(self, reader: str, unit: str, at: int | None, *, undone: bool) -> None:
         name, when = reader_name(reader), _now(at)
 
-        def after(lines: list[bytes]) -> list[bytes]:
-            stands = unit in _read_by(name, decoded(self._seen.path, Seen, lines))
-            new = Seen(reader=name, unit=unit, at=when, undone=undone)
-            return [_encode(new)] if stands is undone else []
+        def after(lines: list[Seen]) -> list[Seen]:
+            stands = unit in _read_by(name, lines)
+            return [Seen(reader=name, unit=unit, at=when, undone=undone)] if stands is undone else []
 
         self._seen.append(after)
 
@@ -91,17 +88,12 @@ class ReviewFile:
                 unread=[key for keys in missing.values() for key in keys],
             )
         new = [_sign_off(reading, name, when, decided) for reading, decided in runs]
-
-        def after(lines: list[bytes]) -> list[bytes]:
-            decoded(self._signed.path, SignOff, lines)  # nothing is added to a file that cannot be read again
-            return [_encode(line) for line in new]
-
-        self._signed.append(after)
+        self._signed.append(lambda _lines: new)
         return new
 
     def sign_offs(self) -> list[SignOff]:
         """Return every line of the sign-offs, oldest first; raises `InputError` that names each that is none."""
-        return decoded(self._signed.path, SignOff, self._signed.lines())
+        return self._signed.lines()
 
     def sign_offs_that_hold(self, run: LoadedRun, decisions: Sequence[Decision]) -> tuple[SignOff, ...]:
         """Return what holds of the sign-offs of a run, one per reader, oldest first; none where the run was refused.
@@ -115,7 +107,7 @@ class ReviewFile:
 
     def holding(self, runs: Iterable[tuple[Reading, Iterable[Decision]]]) -> dict[str, tuple[SignOff, ...]]:
         """Return what holds of the sign-offs of each of several runs, by run; both files are read once."""
-        lines = decoded(self._seen.path, Seen, self._seen.lines())
+        lines = self._seen.lines()
         by_run: dict[str, dict[str, SignOff]] = {}
         for line in self.sign_offs():
             by_run.setdefault(line.run, {})[line.reader] = line
@@ -137,7 +129,7 @@ class ReviewFile:
     def keep_place(self, reader: str, unit: str) -> None:
         """Store the unit at which a reader is."""
         path = self._place_file(reader)
-        write_files(path.parent, {path.name: _encode(_Place(reader=reader_name(reader), unit=unit))})
+        write_files(path.parent, {path.name: msgspec.json.encode(_Place(reader=reader_name(reader), unit=unit))})
 
     def _place_file(self, reader: str) -> Path:
         return self._places / f"{canon.sha256(reader_name(reader).encode())[:32]}.json"

@@ -129,7 +129,7 @@ def test_a_line_too_many_is_not_written(tmp_path: Path, monkeypatch: pytest.Monk
     review = ReviewFile(tmp_path)
     review.mark("ann", "u1")
     path = tmp_path / "review" / "seen.jsonl"
-    monkeypatch.setattr("ragassay.publish.ledger.MAX_BYTES", len(path.read_bytes()) + 10)
+    monkeypatch.setattr("ragassay.manifest.append_only.MAX_BYTES", len(path.read_bytes()) + 10)
     with pytest.raises(InputError, match="would have more than"):
         review.mark("ann", "u2")
     assert review.seen("ann") == ["u1"]

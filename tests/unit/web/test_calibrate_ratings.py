@@ -19,7 +19,7 @@ from ragassay.records.calibration import LEVELS, CannotSay, Rating
 from ragassay.site.calibration import rubric as rubric_module
 from ragassay.site.calibration.items import prompt_digest
 from ragassay.site.calibration.ledger import Ledger
-from ragassay.site.calibration.ratings import decode_ratings, encode_rating, latest, rater_name, standing
+from ragassay.site.calibration.ratings import latest, rater_name, standing
 from ragassay.site.calibration.rubric import VERSION, rubric_digest
 
 ITEM, OTHER = lab.item(1, {"bm25": [100]}), lab.item(2, {"bm25": [0]})
@@ -104,14 +104,14 @@ def test_a_torn_last_line_is_not_there_and_is_cut_off(tmp_path: Path, torn: byte
 @pytest.mark.parametrize(
     "line",
     [b"{}", b"not json", b"", b"[1]",
-     encode_rating(lab.rating(ITEM, "ann", 75)).replace(b'"level":75', b'"level":74').strip(),
-     encode_rating(lab.rating(ITEM, "ann", 75)).replace(b'"reason":null', b'"reason":"other"').strip(),
-     encode_rating(lab.rating(ITEM, "ann", 75)).replace(b'"level":75', b'"level":null').strip(),
-     encode_rating(lab.rating(ITEM, "ann", 75)).replace(b'"level":75', b'"level":"75"').strip(),
-     encode_rating(lab.rating(ITEM, "ann", 75)).replace(b'"level":75', b'"level":75,"more":1').strip(),
-     *(re.sub(rb'"at":\d+', b'"at":' + at, encode_rating(lab.rating(ITEM, "ann", 75))).strip()
+     msgspec.json.encode(lab.rating(ITEM, "ann", 75)).replace(b'"level":75', b'"level":74').strip(),
+     msgspec.json.encode(lab.rating(ITEM, "ann", 75)).replace(b'"reason":null', b'"reason":"other"').strip(),
+     msgspec.json.encode(lab.rating(ITEM, "ann", 75)).replace(b'"level":75', b'"level":null').strip(),
+     msgspec.json.encode(lab.rating(ITEM, "ann", 75)).replace(b'"level":75', b'"level":"75"').strip(),
+     msgspec.json.encode(lab.rating(ITEM, "ann", 75)).replace(b'"level":75', b'"level":75,"more":1').strip(),
+     *(re.sub(rb'"at":\d+', b'"at":' + at, msgspec.json.encode(lab.rating(ITEM, "ann", 75))).strip()
        for at in (b"-1", b"1" + b"0" * 30)),
-     *(encode_rating(msgspec.structs.replace(lab.rating(ITEM, "ann", 75), rater=name)).strip()
+     *(msgspec.json.encode(msgspec.structs.replace(lab.rating(ITEM, "ann", 75), rater=name)).strip()
        for name in ("", "e\u0301", "a  b", "x\x1b[31m", "\u202ea", "z" * 100_000))],
 )  # fmt: skip
 def test_a_line_that_is_no_rating_is_named_and_never_passed_over(tmp_path: Path, line: bytes) -> None:
@@ -145,10 +145,10 @@ def test_a_pipe_in_place_of_the_file_is_refused_and_not_waited_for(tmp_path: Pat
         ledger.ratings()
 
 
-def test_every_damaged_line_is_named_at_once() -> None:
+def test_every_damaged_line_is_named_at_once(tmp_path: Path) -> None:
     """All problems of a file are told together."""
     with pytest.raises(InputError) as told:
-        decode_ratings(b"x\n{}\n", "ratings.jsonl")
+        Ledger(tmp_path).decode(b"x\n{}\n")
     assert [problem.partition(":")[0] for problem in told.value.problems] == ["line 1", "line 2"]
 
 
@@ -179,7 +179,7 @@ def test_a_full_disk_stores_no_half_of_a_rating(tmp_path: Path, monkeypatch: pyt
     def full(file: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("ragassay.site.calibration.ledger.os.fsync", full)
+    monkeypatch.setattr("ragassay.manifest.append_only.os.fsync", full)
     with pytest.raises(InputError, match="No space left"):
         rate(ledger, "ann", 50, OTHER)
     assert ledger.read() == before

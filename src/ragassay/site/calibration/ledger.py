@@ -1,109 +1,52 @@
-"""The file of ratings: appended to under a lock, each line on disk before anyone is told that it is stored."""
+"""The file of ratings: it is only ever appended to, and a rating is taken back by a further line."""
 
 from __future__ import annotations
 
-import os
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Iterable
 from pathlib import Path
 
-from ragassay.errors import InputError
-from ragassay.manifest.log_disk import sync, writing
+from ragassay.manifest.append_only import AppendOnlyFile
 from ragassay.records.calibration import FOLDER, CannotSay, Rating
 from ragassay.site.calibration.items import Item
-from ragassay.site.calibration.ratings import decode_ratings, encode_rating, latest, same_saying
+from ragassay.site.calibration.ratings import check_rating, latest, same_saying
 
 NAME = "ratings.jsonl"
-MAX_BYTES = 64 << 20
 
 
-class Ledger:
+class Ledger(AppendOnlyFile[Rating]):
     """`ratings.jsonl` of a workspace; several servers and threads may write it at once."""
 
     def __init__(self, workspace: Path) -> None:
-        self.path = workspace / FOLDER / NAME
-
-    def read(self) -> bytes:
-        """Return the bytes of the file, none where it is absent; raises `InputError` where it cannot be read."""
-        if self.path.exists() and not self.path.is_file():
-            raise InputError(f"{self.path} is no plain file; move it away")
-        try:
-            with self.path.open("rb") as file:
-                data = file.read(MAX_BYTES + 1)
-        except FileNotFoundError:
-            return b""
-        except OSError as error:
-            raise InputError(f"{self.path} cannot be read ({error.strerror}); check its permissions") from error
-        if len(data) > MAX_BYTES:
-            raise InputError(f"{self.path} has more than the {MAX_BYTES} bytes allowed; move it away")
-        return data
+        super().__init__(workspace / FOLDER / NAME, Rating, check=check_rating, wrong="are no ratings")
 
     def ratings(self) -> list[Rating]:
         """Return every line, oldest first; raises `InputError` for one that is no rating."""
-        return decode_ratings(self.read(), str(self.path))
+        return self.lines()
 
     def rate(self, item: Item, rater: str, rubric: str, *, level: int | None, reason: CannotSay | None) -> Rating:
         """Store a rating and return it; one that stands already and says the same is returned and not stored again."""
         new = _line(item, rater, rubric, level=level, reason=reason)
 
-        def decide(lines: list[Rating]) -> tuple[Rating, bool]:
-            now = next((r for r in latest(lines) if (r.rater, r.item, r.rubric) == (rater, item.key, rubric)), None)
-            return (now, False) if now is not None and same_saying(now, new) else (new, True)
+        def standing(lines: Iterable[Rating]) -> Rating | None:
+            key = (rater, item.key, rubric)
+            return next((r for r in latest(lines) if (r.rater, r.item, r.rubric) == key), None)
 
-        return self._append(decide)
+        return standing(self.append(lambda lines: [] if same_saying(standing(lines), new) else [new])) or new
 
     def undo(self, item: Item, rater: str, rubric: str, rating: str) -> bool:
         """Take back one line of a rater on an item; True once it stands no more, False where there is no such line."""
-        known: list[bool] = []
+        back = _line(item, rater, rubric, undoes=rating)
 
-        def decide(lines: list[Rating]) -> tuple[Rating, bool]:
+        def known(lines: Iterable[Rating]) -> bool:
             key = (rating, rater, item.key, rubric)
-            known.append(any((r.id, r.rater, r.item, r.rubric) == key and r.undoes is None for r in lines))
-            back = _line(item, rater, rubric, undoes=rating)
-            return back, known[0] and not any(r.undoes == rating for r in lines)
+            return any((r.id, r.rater, r.item, r.rubric) == key and r.undoes is None for r in lines)
 
-        self._append(decide)
-        return known[0]
+        def decide(lines: list[Rating]) -> list[Rating]:
+            return [back] if known(lines) and not any(r.undoes == rating for r in lines) else []
 
-    def _append(self, decide: Callable[[list[Rating]], tuple[Rating, bool]]) -> Rating:
-        """Let `decide` see every line and say which one to write, if at all, while nobody else writes; return it."""
-        with writing(self.path):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        try:
-            with writing(self.path):
-                _lock(file)
-            data = self.read()
-            rating, new = decide(decode_ratings(data, str(self.path)))
-            if new:
-                with writing(self.path):
-                    _write(file, data, encode_rating(rating))
-                    sync(self.path.parent)
-        finally:
-            os.close(file)
-        return rating
-
-
-def _lock(file: int) -> None:
-    import fcntl  # ratings are read also where there is no such lock
-
-    fcntl.flock(file, fcntl.LOCK_EX)
-
-
-def _write(file: int, before: bytes, line: bytes) -> None:
-    """Cut off a torn last line, append one, and return when it is on the disk."""
-    whole = before.rfind(b"\n") + 1
-    if whole < len(before):
-        os.ftruncate(file, whole)
-    try:
-        rest = memoryview(line)
-        while rest:
-            rest = rest[os.write(file, rest) :]
-        os.fsync(file)
-    except OSError:
-        os.ftruncate(file, whole)  # what is not wholly there is not there
-        raise
+        return known(self.append(decide))
 
 
 def _line(

@@ -11,7 +11,7 @@ from ragassay.records.calibration import CalibrationReport, CalibrationSample
 from ragassay.site.calibration.files import load_sample, store_report, store_sample
 from ragassay.site.calibration.ledger import Ledger
 from ragassay.site.calibration.material import Material, material_of, wanted_sample
-from ragassay.site.calibration.ratings import Standing, decode_ratings, standing
+from ragassay.site.calibration.ratings import Standing, standing
 from ragassay.site.calibration.report import build_report
 from ragassay.site.record import BoardPlan
 from ragassay.site.runs import load_runs
@@ -45,7 +45,7 @@ def load_ratings(workspace: Path, material: Material) -> tuple[Standing, str]:
     """Return the ratings that stand, and the SHA-256 of the bytes that they were read from."""
     ledger = Ledger(workspace)
     data = ledger.read()
-    return standing(decode_ratings(data, str(ledger.path)), material.pool.items.keys()), canon.sha256(data)
+    return standing(ledger.decode(data), material.pool.items.keys()), canon.sha256(data)
 
 
 def write_report(workspace: Path, material: Material) -> CalibrationReport:

@@ -14,9 +14,6 @@ from ragassay.site.safe import STEERING
 
 MAX_NAME = 40
 
-_encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(Rating).decode
-
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """The ratings that stand: those that count, and the others with the reason, both in the order of writing."""
@@ -25,38 +22,16 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     other: tuple[tuple[Rating, str], ...]
 
 
-def encode_rating(rating: Rating) -> bytes:
-    """Return the line of a rating, line feed included."""
-    return _encode(rating) + b"\n"
+def check_rating(rating: Rating, known: set[str]) -> None:
+    """Raise `InputError` or `ValueError` for a line that is no rating; `known` are the ids of the lines before it.
 
-
-def decode_ratings(data: bytes, place: str) -> list[Rating]:
-    """Read the whole lines of a file of ratings; a torn last line, which a kill leaves, is not there.
-
-    Raises `InputError` that names every line that is no rating: none is passed over.
+    An id must be new: by ids ratings are taken back.
     """
-    found: list[Rating] = []
-    problems: list[str] = []
-    known: set[str] = set()
-    for number, line in enumerate(data.split(b"\n")[:-1], 1):
-        try:
-            found.append(_line(line, known))
-        except (ValueError, InputError) as error:
-            problems.append(f"line {number}: {error}")
-    if problems:
-        raise InputError(f"{place} has lines that are no ratings; put them back, or move the file away", problems)
-    return found
-
-
-def _line(line: bytes, known: set[str]) -> Rating:
-    """Return the rating of a line, whose id must be new: by ids ratings are taken back."""
-    rating = _decode(line)
     if rating.rater != rater_name(rating.rater):
         raise ValueError(f"{rating.rater!r} is not the spelling of a rater's name: NFC, with single spaces")
     if rating.id in known:
         raise ValueError(f"the id {rating.id!r} stands on an earlier line")
     known.add(rating.id)
-    return rating
 
 
 def rater_name(text: str, who: str = "rater") -> str:
