@@ -32,6 +32,7 @@ def row(name: str, hundredths: int | None, key: str | None = None, **changes: An
             "range": (ratio(max(0, hundredths - 60)), ratio(min(6000, hundredths + 60))),
             "interval": Interval(low=f"{middle - 0.06:.6f}", high=f"{middle + 0.06:.6f}"),
             "answer_latency": Latency(p50_ms=640, p95_ms=900),
+            "retrieval_latency": Latency(p50_ms=12, p95_ms=30),
             "cost_per_1000_microusd": 106_000,
             "rank": 1,
             "top_k": 5,

@@ -120,6 +120,23 @@ def test_unknown_cost_is_said_in_words_and_never_drawn_at_nothing() -> None:
     assert "$0.00 (hybrid" in free.description
 
 
+def test_what_is_drawn_of_latency_is_that_of_retrieval() -> None:
+    """Stacks differ in it: the answer's stands in the table alone; the control retrieves nothing, which is said."""
+    unknown = make.row("dense", 3960, retrieval_latency=None)
+    control = make.row("no-retrieval", 120, role="control", standing="set_apart", rank=None, retrieval_latency=None)
+    slow = make.row("bm25", 4740, retrieval_latency=Latency(p50_ms=40, p95_ms=None))
+    picture = cost_latency(make.table(make.row("hybrid", 4860), slow, unknown, control))
+    assert picture.description.endswith(
+        "Latency of retrieval, median: from 12 ms (hybrid, score .810) to 40 ms (bm25, score .790); "
+        "not known of dense. Nothing is retrieved for no-retrieval."
+    )
+    assert len(list(wide(picture).iter("circle"))) == 4 + 2
+    assert picture.twin.header[3:] == ("Retrieval p50", "Answer p50")
+    assert [row[3:] for row in picture.twin.rows] == [
+        ("12 ms", "640 ms"), ("40 ms", "640 ms"), ("–", "640 ms"), ("–", "640 ms")
+    ]  # fmt: skip
+
+
 def test_a_panel_of_which_nothing_is_known_is_left_out() -> None:
     """An empty panel with axes would look measured."""
     table = make.table(make.row("hybrid", 4860, cost_per_1000_microusd=None))
@@ -137,7 +154,7 @@ def test_rows_of_equal_price_and_score_share_one_label() -> None:
 
 def test_axis_ticks_are_whole_and_never_repeat() -> None:
     """At 1 ms the axis has two ticks and not three of which two read alike."""
-    table = make.table(make.row("fast", 4860, answer_latency=Latency(p50_ms=1, p95_ms=None)))
+    table = make.table(make.row("fast", 4860, retrieval_latency=Latency(p50_ms=1, p95_ms=None)))
     ticks = [word for word in words(cost_latency(table)) if word.endswith(" ms")]
     assert ticks == ["0 ms", "1 ms"]
 

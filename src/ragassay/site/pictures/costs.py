@@ -1,4 +1,4 @@
-"""Picture: what a score costs, in money and in waiting, one panel each. Pure."""
+"""Picture: what a score costs, in money and in waiting for what is retrieved, one panel each. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ragassay.site.numbers import exact, milliseconds, money, shown
 from ragassay.site.pictures.marks import Frame, Mark, dot, line, text
 from ragassay.site.pictures.picture import WIDE, Picture, Twin, cut, picture, row_names, some
 from ragassay.site.pictures.scale import TICKS, round_ticks, value
-from ragassay.site.record import BoardRow, Table
+from ragassay.site.record import BoardRow, Latency, Table
 
 PANEL = 220
 """px from the top of a panel's plot to its axis."""
@@ -28,6 +28,8 @@ class Panel(msgspec.Struct, frozen=True, kw_only=True):
     """Row, its value in the axis's integer unit, its score."""
     words: Callable[[int | None], str]
     unknown: tuple[str, ...]
+    idle: tuple[str, ...] = ()
+    """Rows that have no such value because they do nothing that takes it: the control retrieves nothing."""
 
     def tick(self, found: int) -> str:
         """Write a round value of the axis, without the zeros that only an exact amount needs."""
@@ -38,32 +40,47 @@ class Panel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def cost_latency(table: Table) -> Picture:
-    """Return cost per 1,000 questions against score and median latency against score; unknown values in words only."""
+    """Return cost per 1,000 questions and median latency of retrieval against score; unknown values in words only.
+
+    The answer's latency is the answering model's, which all rows share: it stands in the picture's table alone.
+    """
     names = row_names(table.rows)
     rows = [row for row in table.rows if row.score is not None]
+    retrieving = [row for row in rows if row.role != "control"]
+    idle = tuple(names[row.key] for row in rows if row.role == "control")
     panels = [
         _panel("Cost of answering 1,000 questions", rows, names, lambda row: row.cost_per_1000_microusd, money),
-        _panel("Latency of an answer, median", rows, names, _median, milliseconds),
+        _panel("Latency of retrieval, median", retrieving, names, _retrieval, milliseconds, idle=idle),
     ]
     drawn = [panel for panel in panels if panel.points]
     return picture(
         (lambda width: _drawing(drawn, rows, names, width)) if drawn else None,
         seed=f"costs {table.id}",
-        title="Cost and latency against score",
+        title="Cost and latency of retrieval against score",
         description=_description(panels, names),
         twin=Twin(
-            header=("Row", "Score", "Cost per 1,000", "Latency p50"),
+            header=("Row", "Score", "Cost per 1,000", "Retrieval p50", "Answer p50"),
             rows=tuple(
-                (names[row.key], exact(row.score), money(row.cost_per_1000_microusd), milliseconds(_median(row)))
+                (
+                    names[row.key],
+                    exact(row.score),
+                    money(row.cost_per_1000_microusd),
+                    milliseconds(_retrieval(row)),
+                    milliseconds(_median(row.answer_latency)),
+                )
                 for row in table.rows
             ),
         ),
-        note="Upper left is better: a higher score for less. A row of unknown price is named above and not drawn.",
+        note="Upper left is better: a higher score for less. A row of unknown value is named above and not drawn.",
     )
 
 
-def _median(row: BoardRow) -> int | None:
-    return row.answer_latency.p50_ms if row.answer_latency else None
+def _retrieval(row: BoardRow) -> int | None:
+    return _median(row.retrieval_latency)
+
+
+def _median(latency: Latency | None) -> int | None:
+    return latency.p50_ms if latency else None
 
 
 def _panel(
@@ -72,17 +89,19 @@ def _panel(
     names: Mapping[str, str],
     of: Callable[[BoardRow], int | None],
     words: Callable[[int | None], str],
+    idle: tuple[str, ...] = (),
 ) -> Panel:
     known = [(row, found, value(row.score)) for row in rows if row.score and (found := of(row)) is not None]
     unknown = tuple(names[row.key] for row in rows if of(row) is None)
-    return Panel(title=title, points=tuple(known), words=words, unknown=unknown)
+    return Panel(title=title, points=tuple(known), words=words, unknown=unknown, idle=idle)
 
 
 def _description(panels: Sequence[Panel], names: Mapping[str, str]) -> str:
     said = []
     for panel in panels:
+        idle = f" Nothing is retrieved for {some(panel.idle)}." if panel.idle else ""
         if not panel.points:
-            said.append(f"{panel.title}: not known of any row.")
+            said.append(f"{panel.title}: not known of any row.{idle}")
             continue
         ordered = sorted(panel.points, key=lambda point: (point[1], names[point[0].key]))
         low, high = ordered[0], ordered[-1]
@@ -92,7 +111,7 @@ def _description(panels: Sequence[Panel], names: Mapping[str, str]) -> str:
         elif low is not high:
             ends = f"from {ends} to {panel.words(high[1])} ({some([names[high[0].key]])}, score {exact(high[0].score)})"
         unknown = f"; not known of {some(panel.unknown)}" if panel.unknown else ""
-        said.append(f"{panel.title}: {ends}{unknown}.")
+        said.append(f"{panel.title}: {ends}{unknown}.{idle}")
     return " ".join(said)
 
 
