@@ -9,19 +9,20 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from ragassay.publish.deciding import possible, undecided
+from ragassay.publish.deciding import is_fixed, possible, undecided
 from ragassay.publish.detect.hit import KINDS
 from ragassay.publish.reading import Reading, RowUp, Unit, decisions_digest, touching
+from ragassay.publish.scan import CONTEXT
 from ragassay.publish.signoffs import ReviewFile, unread
 from ragassay.records import JSON
 from ragassay.records.publication import Decision, Finding, SignOff
 from ragassay.site.safe import one_line, visible
-from ragassay.web.review_text import touches, where
+from ragassay.web.review_text import fixed_place, touches, where
 from ragassay.web.scanned import Scanned
 from ragassay.web.snapshot import Snapshot
 
-MAX_WHERE = 20
-"""The most places of a finding that are listed beside it."""
+MAX_WHERE, MAX_FIXED = 20, 5
+"""The most places of a finding that are listed beside it, and of those at which nothing can be replaced."""
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True):
@@ -177,16 +178,19 @@ def finding_json(state: State, finding: Finding, unit: Unit | None = None) -> JS
     decision = state.decisions.get(finding.id)
     places = touches(finding, unit) if unit is not None else list(finding.places)
     words = list(dict.fromkeys(where(place) for place in places))
+    fixed = list(dict.fromkeys(fixed_place(place) for place in finding.places if is_fixed(place)))
     items = {(place.run, place.item) for place in finding.places}
     return {
         "id": finding.id,
         "kind": finding.kind,
         "words": KINDS[finding.kind],
         "text": visible(finding.text),
-        "before": visible(finding.before),
-        "after": visible(finding.after),
+        "before": f"{'…' if len(finding.before) == CONTEXT else ''}{visible(finding.before)}",
+        "after": f"{visible(finding.after)}{'…' if len(finding.after) == CONTEXT else ''}",
         "where": words[:MAX_WHERE],
         "more": max(0, len(words) - MAX_WHERE),
+        "fixed": fixed[:MAX_FIXED],
+        "moreFixed": max(0, len(fixed) - MAX_FIXED),
         "places": len(finding.places),
         "runs": len({run for run, _ in items}),
         "unit": state.scanned.first.get(finding.id),

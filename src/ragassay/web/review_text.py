@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ragassay.fold import QUOTE, find
-from ragassay.manifest.files import BENCHMARK, OUTPUTS, TELEMETRY
+from ragassay.manifest.files import BENCHMARK, CONFIG, OUTPUTS, TELEMETRY
 from ragassay.publish.reading import Unit
 from ragassay.publish.texts import JUDGEMENTS
 from ragassay.records import ClaimVerdict
@@ -21,6 +21,7 @@ from ragassay.site.view import STATUS_WORDS
 
 Part: TypeAlias = Literal["question", "reference", "evidence", "answer", "claim", "quote", "reason", "failure", "chunk"]
 _ASKED = re.compile(r"samples/\d+/(target|evidence(?:/\d+)?)")
+_SAMPLE = re.compile(r"samples/(\d+)(?:/(.+))?", re.DOTALL)
 _REPLY = re.compile(r"telemetry/judgeReplies/(\d+)/")
 
 
@@ -143,6 +144,29 @@ def where(place: Place) -> str:
     if place.file == TELEMETRY:
         reply = _REPLY.match(place.field)
         return f"judge's reply {int(reply.group(1)) + 1}" if reply else f"telemetry, {one_line(place.field)}"
+    sample = _SAMPLE.fullmatch(place.field) if place.file == BENCHMARK else None
+    if sample:
+        asked = place.item or f"number {int(sample.group(1)) + 1}"
+        return one_line(", ".join(filter(None, (f"question {asked}", _member(sample.group(2) or "")))))
     if place.file.startswith(JUDGEMENTS):
         return f"judgement, {one_line(place.file.removeprefix(JUDGEMENTS))}"
     return one_line(f"{place.file}, {place.field}" if place.field else place.file)
+
+
+def _member(path: str) -> str:
+    """Return what a member of a question in the question file is called; nothing where it is what is asked."""
+    head, _, rest = path.partition("/")
+    number = rest.partition("/")[0]
+    if head in ("evidence", "claims") and number.isdecimal():
+        return f"{head.removesuffix('s')} {int(number) + 1}"
+    return {"input": "", "target": "reference"}.get(path, path)
+
+
+def fixed_place(place: Place) -> str:
+    """Say in words where a place is at which nothing can be replaced: in which file, of which question, what of it."""
+    named = where(place)
+    if place.file == BENCHMARK:
+        return f"the question file ({named.removeprefix(f'{BENCHMARK}, ')})"
+    if place.file == CONFIG:
+        return f"the configuration ({named.removeprefix(f'{CONFIG}, ')})"
+    return one_line(f"{named} of question {place.item}" if place.item is not None else named)

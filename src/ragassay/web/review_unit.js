@@ -162,7 +162,7 @@ function findingNode(finding, whole = false) {
   if (whole && finding.unit) does.append(button("Open the output", () => openUnit(finding.unit)));
   item.append(does);
   if (finding.possible.length === 1) {
-    const why = finding.kind === "error_text" ? "An answer that is the text of an error is no answer." : "It stands where nothing can be replaced.";
+    const why = finding.kind === "error_text" ? "An answer that is the text of an error is no answer." : standsFixed(finding);
     item.append(element("p", `${why} Allow it with a reason, or do not publish the run.`, { class: "note" }));
   }
   item.addEventListener("focusin", () => {
@@ -170,6 +170,11 @@ function findingNode(finding, whole = false) {
     showCurrent(false);
   });
   return item;
+}
+
+function standsFixed({ fixed, moreFixed }) {
+  const more = moreFixed ? `; and ${plural(moreFixed, "more place")}` : "";
+  return `It stands where nothing can be replaced: ${fixed.join("; ")}${more}.`;
 }
 
 function showCurrent(move) {

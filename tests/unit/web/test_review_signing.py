@@ -279,10 +279,20 @@ def test_what_the_board_file_says_is_scanned_too(workspace: Path) -> None:
     found = {one["text"]: one for one in ann.get("/review/findings").json["findings"]}
     assert found["adam@private.example"]["unit"] is None
     assert found["adam@private.example"]["where"] == ["board.toml, name"]
+    assert found["adam@private.example"]["fixed"] == ["board.toml, name"]
     assert [one["possible"] for one in found.values()] == [["allow"], ["allow"]]
     assert ann.sends("decide", finding=found[lab.MAIL]["id"], action="redact").status == 422
     assert ann.sends("decide", finding=found[lab.MAIL]["id"], action="allow", reason="ours").status == 200
     ann.state()
+
+
+def test_surroundings_that_are_cut_say_so(workspace: Path) -> None:
+    """An ellipsis stands where the text goes on, and none where it begins or ends."""
+    plan = BoardPlan(name=f"{'word ' * 20}adam@private.example", control_waiver=None)
+    ann = lab.open_review(workspace, plan=plan)
+    ann.state()
+    one = next(one for one in ann.get("/review/findings").json["findings"] if one["text"] == "adam@private.example")
+    assert (one["before"], one["after"]) == ("…" + "word " * 8, "")
 
 
 def test_a_run_that_is_named_is_up_too(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from ragassay.records.publication import Finding, Place
 from ragassay.site.runs import load_runs
 from ragassay.site.safe import visible
 from ragassay.web.review_pages import form_of, page_json, pages_of, segments
-from ragassay.web.review_text import Block, Span, blocks_of, touches, where
+from ragassay.web.review_text import Block, Span, blocks_of, fixed_place, touches, where
 
 HOSTILE = "a\x00b\x1b[2J\u202ec\u200bd\ud800e<script>alert(1)</script>"
 SPANS = st.lists(
@@ -112,7 +112,7 @@ def test_findings_are_marked_where_they_stand(tmp_path: Path) -> None:
     }
     assert marked == {("answer", "Answer", 25, 44), ("chunk", "Chunk 1", 0, 3), ("reference", "Reference", 0, 2)}
     assert [where(place) for place in touches(finding, unit)] == [
-        "answer", "chunk 1", "benchmark.json, samples/1/target", "judge's reply 1"
+        "answer", "chunk 1", "question q-002, reference", "judge's reply 1"
     ]  # fmt: skip
 
 
@@ -138,6 +138,11 @@ def test_a_finding_of_another_question_or_run_is_not_of_this_unit(tmp_path: Path
         (("telemetry.jsonl", "telemetry/model"), "telemetry, telemetry/model"),
         (("judgements/literal-1/verdicts.jsonl", "claims/1/quote"), "judgement, literal-1/verdicts.jsonl"),
         (("config.json", "measure/answer/id"), "config.json, measure/answer/id"),
+        (("benchmark.json", "samples/3/evidence/0"), "question q, evidence 1"),
+        (("benchmark.json", "samples/3/claims/1/text"), "question q, claim 2"),
+        (("benchmark.json", "samples/3/input"), "question q"),
+        (("benchmark.json", "samples/3/provenance/tool"), "question q, provenance/tool"),
+        (("benchmark.json", "corpus/name"), "benchmark.json, corpus/name"),
         (("benchmark.foreign", ""), "benchmark.foreign"),
         (("outputs.jsonl", "x\x1b[2J\ny"), "x[U+001B][2J y"),
     ],
@@ -145,6 +150,23 @@ def test_a_finding_of_another_question_or_run_is_not_of_this_unit(tmp_path: Path
 def test_places_are_said_in_words(place: tuple[str, str], words: str) -> None:
     """Each file and member has words, and names that steer a display are written out."""
     assert where(Place(file=place[0], run="r", item="q", field=place[1], start=0, end=1)) == words
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        (("benchmark.json", "q", "samples/3/evidence/0"), "the question file (question q, evidence 1)"),
+        (("benchmark.json", None, "samples/3/target"), "the question file (question number 4, reference)"),
+        (("benchmark.json", None, "name"), "the question file (name)"),
+        (("config.json", None, "row"), "the configuration (row)"),
+        (("outputs.jsonl", "q", "claims/3/text"), "claim 3 of question q"),
+        (("board.toml", None, "name"), "board.toml, name"),
+    ],
+)
+def test_where_nothing_can_be_replaced_is_said(place: tuple[str, str | None, str], words: str) -> None:
+    """In which file that a run is made from, of which question, and which text of it."""
+    file, item, field = place
+    assert fixed_place(Place(file=file, run="r", item=item, field=field, start=0, end=1)) == words
 
 
 def test_the_form_tells_what_was_shown(tmp_path: Path) -> None:
