@@ -1,12 +1,15 @@
-"""Shared fixtures: the optional data folder, and where the project's own files are."""
+"""Shared fixtures: the optional data folder, a real browser, and where the project's own files are."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from browser_driver import open_browser
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -29,3 +32,10 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"needs the shared data folder ({folder} is absent)")
     return folder
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A headless Chromium for the tests of one file, closed behind them: while it is open `asyncio.run` is refused."""
+    with open_browser() as found:
+        yield found

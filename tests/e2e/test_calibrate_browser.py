@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import os
-import re
 import signal
-import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from app_driver import Watched, running
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "web"))
 import calibration_lab as lab
@@ -22,43 +17,11 @@ import calibration_lab as lab
 from ragassay.site.calibration.ledger import Ledger
 from ragassay.site.calibration.ratings import latest
 
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 HOSTILE = (
     "<script>document.title = 'stolen'</script><img src=x onerror=\"document.title='stolen'\">"
     "<a href=\"javascript:document.title='stolen'\">x</a>\u202eright to left\x1b[2J\u200b "
 )
-ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/\?token=\S+")
 LEVEL_OF_KEY = {"1": 0, "2": 25, "3": 50, "4": 75, "5": 100}
-
-
-@contextmanager
-def calibrating(workspace: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """Run `ragassay calibrate` and yield its address and process; kill it if the test leaves it running."""
-    command = [sys.executable, "-m", "ragassay", "calibrate", str(workspace), *options]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stderr is not None
-            address = next(found.group() for line in process.stderr if (found := ADDRESS.search(line)))
-            yield address, process
-        finally:
-            if process.poll() is None:
-                os.kill(process.pid, signal.SIGKILL)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """A headless Chromium driven by Playwright; skips where either is absent."""
-    if not CHROMIUM.exists():
-        pytest.skip(f"needs a browser ({CHROMIUM} is absent)")
-    try:
-        api = importlib.import_module("playwright.sync_api")
-    except ImportError:
-        pytest.skip("needs Playwright for Python (`pip install playwright`)")
-    with api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
-        yield found
-        found.close()
 
 
 @pytest.fixture
@@ -68,37 +31,8 @@ def workspace(tmp_path: Path) -> Path:
     return tmp_path / ".ragassay"
 
 
-class Watched:
-    """A page of one rater's own browser profile, with everything that it complained of or asked for."""
-
-    def __init__(self, browser: Any, address: str, **options: Any) -> None:
-        self.context = browser.new_context(**options)
-        self.page = self.context.new_page()
-        self.said: list[str] = []
-        self.asked: list[str] = []
-        self.page.on("console", lambda message: self.said.append(message.text))
-        self.page.on("pageerror", lambda error: self.said.append(str(error)))
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.goto(address)
-
-    def press(self, key: str) -> None:
-        """Press a key."""
-        self.page.keyboard.press(key)
-
-    def text(self, place: str) -> str:
-        """Return the text of an element."""
-        return str(self.page.inner_text(place))
-
-    def until(self, holds: str, given: object = None) -> None:
-        """Wait until an expression over `given` holds; the page's policy forbids Playwright's own way to wait."""
-        end = time.monotonic() + 10
-        while not self.page.evaluate(f"given => {holds}", given):
-            assert time.monotonic() < end, holds
-            self.page.wait_for_timeout(20)
-
-    def waits_for(self, place: str, text: str) -> None:
-        """Wait until an element's text holds `text`."""
-        self.until("document.querySelector(given[0]).innerText.includes(given[1])", [place, text])
+class Rater(Watched):
+    """A page of one rater's own browser profile."""
 
     def rates(self, key: str) -> str:
         """Rate the answer on the screen by a key, wait for the next one, and return the key of the item."""
@@ -113,18 +47,16 @@ class Watched:
         return shown
 
 
-def begin(watched: Watched, name: str) -> None:
-    """Give a name with the keyboard alone."""
-    watched.page.wait_for_selector("#name-field:focus")
-    watched.page.keyboard.type(name)
-    watched.press("Enter")
-    watched.until("state.shown !== null")
+def begin(rater: Rater, name: str) -> None:
+    """Give a name and wait for the first answer."""
+    rater.gives_name(name)
+    rater.until("state.shown !== null")
 
 
 def test_rating_by_keyboard(browser: Any, workspace: Path) -> None:
     """Ten answers, an undo, a reload and the rest: the file holds exactly what was pressed, and nothing complains."""
-    with calibrating(workspace) as (address, _):
-        ann = Watched(browser, address)
+    with running("calibrate", workspace) as (address, _):
+        ann = Rater(browser, address)
         begin(ann, "Ann B.")
         assert "token" not in ann.page.url
         assert ann.page.evaluate("document.cookie") == ""
@@ -152,8 +84,8 @@ def test_rating_by_keyboard(browser: Any, workspace: Path) -> None:
 
 def test_cannot_say_needs_a_reason_and_a_key_held_down_rates_once(browser: Any, workspace: Path) -> None:
     """`0` alone stores nothing; with a reason it stores no level. A repeated key press is not a second rating."""
-    with calibrating(workspace, "--rater", "ann") as (address, _):
-        ann = Watched(browser, address)
+    with running("calibrate", workspace, "--rater", "ann") as (address, _):
+        ann = Rater(browser, address)
         ann.until("state.shown !== null")
         ann.press("0")
         assert ann.page.is_visible("#reasons")
@@ -174,8 +106,8 @@ def test_cannot_say_needs_a_reason_and_a_key_held_down_rates_once(browser: Any, 
 
 def test_two_raters_at_once_stay_blind_to_each_other(browser: Any, workspace: Path) -> None:
     """Each has an order and a progress of their own, and the file has both."""
-    with calibrating(workspace) as (address, _), calibrating(workspace) as (second, _):
-        ann, ben = Watched(browser, address), Watched(browser, second)
+    with running("calibrate", workspace) as (address, _), running("calibrate", workspace) as (second, _):
+        ann, ben = Rater(browser, address), Rater(browser, second)
         begin(ann, "ann")
         begin(ben, "ben")
         for key in "55":
@@ -191,8 +123,8 @@ def test_two_raters_at_once_stay_blind_to_each_other(browser: Any, workspace: Pa
 
 def test_a_rater_goes_back_and_changes_a_rating(browser: Any, workspace: Path) -> None:
     """`k` shows the rated answer with its level pressed; another level replaces it."""
-    with calibrating(workspace, "--rater", "ann") as (address, _):
-        ann = Watched(browser, address)
+    with running("calibrate", workspace, "--rater", "ann") as (address, _):
+        ann = Rater(browser, address)
         ann.until("state.shown !== null")
         first = ann.rates("5")
         ann.press("k")
@@ -209,8 +141,8 @@ def test_a_hostile_answer_is_shown_as_text(browser: Any, tmp_path: Path) -> None
     """Markup does not run, controls and reordering characters are written out, and the page goes on working."""
     workspace = tmp_path / ".ragassay"
     lab.write_board(workspace, text=lambda row, number: f"{HOSTILE}{row} {number}")
-    with calibrating(workspace, "--rater", "<b>ann</b>") as (address, _):
-        ann = Watched(browser, address)
+    with running("calibrate", workspace, "--rater", "<b>ann</b>") as (address, _):
+        ann = Rater(browser, address)
         ann.until("state.shown !== null")
         shown = ann.text("#answer")
         assert "<script>" in shown
@@ -225,8 +157,8 @@ def test_a_hostile_answer_is_shown_as_text(browser: Any, tmp_path: Path) -> None
 
 def test_a_stopped_program_is_told_and_nothing_seems_stored(browser: Any, workspace: Path) -> None:
     """Killed while somebody rates: the page says so, and a new program goes on with what is stored."""
-    with calibrating(workspace, "--rater", "ann") as (address, process):
-        ann = Watched(browser, address)
+    with running("calibrate", workspace, "--rater", "ann") as (address, process):
+        ann = Rater(browser, address)
         ann.until("state.shown !== null")
         ann.rates("5")
         os.kill(process.pid, signal.SIGKILL)
@@ -238,8 +170,8 @@ def test_a_stopped_program_is_told_and_nothing_seems_stored(browser: Any, worksp
         ann.press("j")
         ann.until("state.shown === null")
         ann.until("[...document.querySelectorAll('#levels button')].every(one => one.disabled)")
-    with calibrating(workspace, "--rater", "ann") as (address, _):
-        again = Watched(browser, address)
+    with running("calibrate", workspace, "--rater", "ann") as (address, _):
+        again = Rater(browser, address)
         again.until("state.shown !== null")
         again.waits_for("#progress", "1 of 18 rated")
 
@@ -248,35 +180,27 @@ def test_a_stopped_program_is_told_and_nothing_seems_stored(browser: Any, worksp
 @pytest.mark.parametrize("width", [360, 1280])
 def test_it_fits_and_can_be_read(browser: Any, tmp_path: Path, width: int, scheme: str) -> None:
     """Nothing scrolls sideways, not even a word of 3,000 letters, and every text has contrast."""
-    contrast: str = importlib.import_module("test_site_browser").CONTRAST
     workspace = tmp_path / ".ragassay"
     lab.write_board(workspace, text=lambda row, number: f"{'w' * 3000} {row} {number}")
-    with calibrating(workspace) as (address, _):
-        ann = Watched(browser, address, viewport={"width": width, "height": 740}, color_scheme=scheme)
+    with running("calibrate", workspace) as (address, _):
+        ann = Rater(browser, address, viewport={"width": width, "height": 740}, color_scheme=scheme)
         ann.page.wait_for_selector("#name-field:focus")
-        see: Callable[[], None] = lambda: _fits(ann.page, width, contrast)  # noqa: E731 - three places alike
-        see()
+        ann.fits(width, "#bar *")
         begin(ann, "ann")
-        see()
+        ann.fits(width, "#bar *")
         ann.press("0")
-        see()
+        ann.fits(width, "#bar *")
         ann.press("Escape")
         ann.rates("3")
         ann.page.evaluate("move(state.items.length - state.at)")
         ann.waits_for("#done-title", "The end of the list")
-        see()
-
-
-def _fits(page: Any, width: int, contrast: str) -> None:
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    ratio, where = page.evaluate(contrast.replace("footer *", "#bar *"))
-    assert ratio >= 4.5, (ratio, where)
+        ann.fits(width, "#bar *")
 
 
 def test_focus_is_seen_and_goes_through_every_button(browser: Any, workspace: Path) -> None:
     """Tab alone reaches every level and every move, each with an outline; status and problems are announced."""
-    with calibrating(workspace, "--rater", "ann") as (address, _):
-        ann = Watched(browser, address)
+    with running("calibrate", workspace, "--rater", "ann") as (address, _):
+        ann = Rater(browser, address)
         ann.until("state.shown !== null")
         assert ann.page.evaluate("document.activeElement.id") == "place"
         seen: dict[str, str] = {}

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from browser_driver import width_of
 from ragassay.site.pictures import ReachCurve, cost_latency, difference_plot, reach_curve, runs_over_time, score_picture
 from ragassay.site.render import environment
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "site"))
 import pictures_factory as make
 
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 PAGE = """{% from "pictures.html" import picture, heat_map %}<!doctype html><html lang="en"><meta charset="utf-8">
 <meta name="viewport" content="width=device-width"><title>Pictures</title><style>{{ css }}</style>
 <body>{% for p in pictures %}<h2>{{ p.title }}</h2>{{ picture(p) }}{% endfor %}</body></html>"""
@@ -42,21 +39,6 @@ OVERLAPS = """
     common(x, y, 'left', 'right') > 1 && common(x, y, 'top', 'bottom') > 4).map(([b]) => a + ' | ' + b)); })
 """
 INK = "() => getComputedStyle(document.querySelector('figure svg circle')).fill"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """A headless Chromium driven by Playwright; skips where either is absent."""
-    if not CHROMIUM.exists():
-        pytest.skip(f"needs a browser ({CHROMIUM} is absent)")
-    try:
-        api = importlib.import_module("playwright.sync_api")
-    except ImportError:
-        pytest.skip("needs Playwright for Python (`pip install playwright`)")
-    with api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +69,7 @@ def test_one_drawing_is_shown_and_every_word_of_it_can_be_read(
     page = browser.new_page(viewport={"width": width, "height": 900})
     page.goto(page_file.as_uri())
     assert page.evaluate(SHOWN) == [[name]] * 5
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert width_of(page) <= width
     assert page.evaluate(OUTSIDE) == []
     assert page.evaluate(SMALLEST) >= 11
     assert page.evaluate(OVERLAPS) == []

@@ -14,7 +14,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "web"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import review_lab as lab
-from test_review_browser import Reader, browser, serving
+from app_driver import running
+from test_review_browser import Reader
 
 from ragassay.web.app import create_app
 from ragassay.web.guard import App, Message, Receive, Send, Session
@@ -24,8 +25,6 @@ from ragassay.web.review import review_page
 from ragassay.web.server import listening, server
 from ragassay.web.sites import sites_of
 from ragassay.web.snapshot import Snapshot, Snapshots
-
-__all__ = ["browser"]
 
 STEALS = (
     "document.title='stolen';"
@@ -145,7 +144,7 @@ def test_the_attacks_are_attacks(browser: Any, attacked: Attacked, monkeypatch: 
 def test_without_scripts_the_page_says_that_it_needs_them(browser: Any, tmp_path: Path) -> None:
     """On both pages that need them; the boards are opened without."""
     lab.write(tmp_path / ".ragassay", passes=1)
-    with serving(tmp_path / ".ragassay") as (address, _):
+    with running("serve", tmp_path / ".ragassay") as (address, _):
         page = browser.new_context(java_script_enabled=False).new_page()
         page.goto(address)
         for path, words in (("review", "needs scripts"), ("calibrate", "needs scripts"), ("board", "Local preview")):
@@ -158,7 +157,7 @@ def test_magnified_four_times_a_long_output_is_read_and_gone_on_with(browser: An
     long = "".join(f"{n} is what is said of it\n" for n in range(9_000))
     workspace = tmp_path / ".ragassay"
     lab.write(workspace, questions=1, passes=1, rows=("bm25",), text=lambda *_: long, grade="omits")
-    with serving(workspace, "--reader", "ann") as (address, process):
+    with running("serve", workspace, "--reader", "ann") as (address, process):
         small = Reader(browser, address, viewport={"width": 320, "height": 256}, reduced_motion="reduce")
         small.scanned()
         assert not small.page.evaluate("document.documentElement.scrollWidth > innerWidth")
@@ -177,7 +176,7 @@ def test_magnified_four_times_a_long_output_is_read_and_gone_on_with(browser: An
         small.until("state.ended")
         small.press("Space")
         small.waits_for("#problem", "The program does not answer")
-    with serving(workspace, "--reader", "ann") as (address, _):
+    with running("serve", workspace, "--reader", "ann") as (address, _):
         assert _page(_opened(browser, address)) == [1, 3]
 
 

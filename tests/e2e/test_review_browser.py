@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import importlib
 import os
-import re
 import signal
-import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from app_driver import Watched, running
+
+from browser_driver import width_of
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "web"))
 import review_lab as lab
@@ -25,44 +24,12 @@ from ragassay.publish.detect import detectors
 from ragassay.publish.signoffs import ReviewFile
 from ragassay.site.safe import visible
 
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/\?token=\S+")
 HOSTILE = (
     "<script>document.title = 'stolen'</script><img src=x onerror=\"document.title='stolen'\">"
     "<a href=\"javascript:document.title='stolen'\">x</a></blockquote>\u202eright to left\x1b[2J\u200b\x00 "
 )
 MAIL = "eve@northwind-traders.com"
 """The scan of the program itself runs here, which leaves out reserved names such as example.org."""
-
-
-@contextmanager
-def serving(workspace: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """Run `ragassay serve` and yield its address and process; kill it if the test leaves it running."""
-    command = [sys.executable, "-m", "ragassay", "serve", str(workspace), *options]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stderr is not None
-            address = next(found.group() for line in process.stderr if (found := ADDRESS.search(line)))
-            yield address, process
-        finally:
-            if process.poll() is None:
-                os.kill(process.pid, signal.SIGKILL)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """A headless Chromium driven by Playwright; skips where either is absent."""
-    if not CHROMIUM.exists():
-        pytest.skip(f"needs a browser ({CHROMIUM} is absent)")
-    try:
-        api = importlib.import_module("playwright.sync_api")
-    except ImportError:
-        pytest.skip("needs Playwright for Python (`pip install playwright`)")
-    with api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
-        yield found
-        found.close()
 
 
 def text_of(row: str, number: int, k: int) -> str:
@@ -78,38 +45,10 @@ def workspace(tmp_path: Path) -> Path:
     return tmp_path / ".ragassay"
 
 
-class Reader:
-    """A page of one reader's own browser profile, with everything that it complained of or asked for."""
+class Reader(Watched):
+    """A page of one reader's own browser profile."""
 
-    def __init__(self, browser: Any, address: str, **options: Any) -> None:
-        self.context = browser.new_context(**options)
-        self.page = self.context.new_page()
-        self.said: list[str] = []
-        self.asked: list[str] = []
-        self.page.on("console", lambda message: self.said.append(message.text))
-        self.page.on("pageerror", lambda error: self.said.append(str(error)))
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.goto(address)
-
-    def press(self, *keys: str) -> None:
-        """Press keys, one after the other."""
-        for key in keys:
-            self.page.keyboard.press(key)
-
-    def text(self, place: str) -> str:
-        """Return the text of an element."""
-        return str(self.page.inner_text(place))
-
-    def until(self, holds: str, given: object = None) -> None:
-        """Wait until an expression over `given` holds; the page's policy forbids Playwright's own way to wait."""
-        end = time.monotonic() + 20
-        while not self.page.evaluate(f"given => {holds}", given):
-            assert time.monotonic() < end, holds
-            self.page.wait_for_timeout(20)
-
-    def waits_for(self, place: str, text: str) -> None:
-        """Wait until an element's text holds `text`."""
-        self.until("document.querySelector(given[0]).innerText.includes(given[1])", [place, text])
+    patience = 20.0
 
     def scanned(self) -> None:
         """Wait until the list is there and the scan is done."""
@@ -133,10 +72,8 @@ class Reader:
 
 
 def begin(reader: Reader, name: str) -> None:
-    """Give a name with the keyboard alone."""
-    reader.page.wait_for_selector("#name-field:focus")
-    reader.page.keyboard.type(name)
-    reader.press("Enter")
+    """Give a name and wait for the list."""
+    reader.gives_name(name)
     reader.scanned()
 
 
@@ -151,7 +88,7 @@ def tab_to(reader: Reader, wanted: str) -> None:
 
 def test_from_the_first_output_to_the_sign_off_by_keyboard(browser: Any, workspace: Path) -> None:
     """Read some, try to sign and be told what is missing, decide, kill the program, go on at the same place, sign."""
-    with serving(workspace) as (address, process):
+    with running("serve", workspace) as (address, process):
         ann = Reader(browser, address, viewport={"width": 1000, "height": 500})
         begin(ann, "Ann B.")
         assert "token" not in ann.page.url
@@ -197,7 +134,7 @@ def test_from_the_first_output_to_the_sign_off_by_keyboard(browser: Any, workspa
         assert ann.text("#progress") == "2 of 6 read"
         ann.context.close()
     assert len(ReviewFile(workspace).seen("Ann B.")) == 2
-    with serving(workspace, "--reader", "Ann B.") as (address, process):
+    with running("serve", workspace, "--reader", "Ann B.") as (address, process):
         ann = Reader(browser, address, viewport={"width": 1000, "height": 500})
         ann.scanned()
         assert ann.text("#progress") == "2 of 6 read"
@@ -228,7 +165,7 @@ def test_from_the_first_output_to_the_sign_off_by_keyboard(browser: Any, workspa
 
 def test_findings_fill_in_by_themselves_and_all_runs_are_signed_off_at_once(browser: Any, workspace: Path) -> None:
     """Findings opened while the scan runs appear when it is done; what is read is signed by one button, then said."""
-    with serving(workspace, "--reader", "cy") as (address, _):
+    with running("serve", workspace, "--reader", "cy") as (address, _):
         cy = Reader(browser, address)
         cy.until("typeof state === 'object' && state.view === 'list'")
         cy.press("f")
@@ -261,7 +198,7 @@ def test_a_changed_decision_ends_the_sign_off_and_the_page_says_so(browser: Any,
     """Allow asks for a reason and stores nothing without one; then the touched runs are signed no longer."""
     with ThreadPoolExecutor(1) as other:  # the client without a network has a loop of its own
         assert other.submit(_read_and_sign, workspace).result() == 200
-    with serving(workspace, "--reader", "ann") as (address, _):
+    with running("serve", workspace, "--reader", "ann") as (address, _):
         ann = Reader(browser, address)
         ann.scanned()
         assert ann.page.evaluate("runs().every(run => run.signed.length === 1)")
@@ -293,7 +230,7 @@ def _read_and_sign(workspace: Path) -> int:
 
 def test_findings_are_marked_and_decided_beside_the_output(browser: Any, workspace: Path) -> None:
     """The words are marked in the answer with their state, `n` goes to them, `w` withholds, `u` takes reading back."""
-    with serving(workspace, "--reader", "ann") as (address, _):
+    with running("serve", workspace, "--reader", "ann") as (address, _):
         ann = Reader(browser, address)
         ann.scanned()
         ann.press("/")
@@ -322,7 +259,7 @@ def test_findings_are_marked_and_decided_beside_the_output(browser: Any, workspa
 
 def test_a_key_that_is_held_down_marks_nothing(browser: Any, workspace: Path) -> None:
     """Repeated presses are no presses, and j and k go without marking."""
-    with serving(workspace, "--reader", "ann") as (address, _):
+    with running("serve", workspace, "--reader", "ann") as (address, _):
         ann = Reader(browser, address)
         ann.scanned()
         ann.press("Enter")
@@ -346,7 +283,7 @@ def test_a_hostile_run_is_shown_as_text(browser: Any, tmp_path: Path) -> None:
     bench = lab.benchmark(2, input=f"{HOSTILE} question?", target=f"{HOSTILE} 7.", evidence=(f"{HOSTILE} said",))
     lab.write(workspace, bench=bench, passes=1, rows=(f"bm25{HOSTILE[:60]}",), text=lambda row, n, k: f"{HOSTILE}{n}",
               grade="omits")  # fmt: skip
-    with serving(workspace, "--reader", "<b>ann</b>") as (address, _):
+    with running("serve", workspace, "--reader", "<b>ann</b>") as (address, _):
         ann = Reader(browser, address)
         ann.scanned()
         assert "<script>" in ann.text("#rows")
@@ -375,7 +312,7 @@ def test_a_long_output_must_be_scrolled_page_by_page(browser: Any, tmp_path: Pat
     workspace = tmp_path / ".ragassay"
     long = "".join(f"word {n} " for n in range(12_000)) + "x" * 120_000
     lab.write(workspace, questions=1, passes=1, rows=("bm25",), text=lambda *_: long, grade="omits")
-    with serving(workspace, "--reader", "ann") as (address, _):
+    with running("serve", workspace, "--reader", "ann") as (address, _):
         ann = Reader(browser, address, viewport={"width": 360, "height": 740})
         ann.scanned()
         ann.press("Enter")
@@ -384,7 +321,7 @@ def test_a_long_output_must_be_scrolled_page_by_page(browser: Any, tmp_path: Pat
         assert not ann.page.evaluate("state.ended")
         for page in range(3):
             ann.until("state.unit !== null && state.unit.page === given", page)
-            assert ann.page.evaluate("document.documentElement.scrollWidth") <= 360
+            assert width_of(ann.page) <= 360
             assert not ann.page.evaluate("state.ended")
             assert ReviewFile(workspace).seen("ann") == []
             ann.press("End")
@@ -397,7 +334,7 @@ def test_a_long_output_must_be_scrolled_page_by_page(browser: Any, tmp_path: Pat
 
 def test_two_tabs_lose_nothing(browser: Any, workspace: Path) -> None:
     """Both read at once; the file has every mark, and a tab that looks again sees all of it."""
-    with serving(workspace, "--reader", "ann") as (address, _):
+    with running("serve", workspace, "--reader", "ann") as (address, _):
         one = Reader(browser, address)
         other = one.context.new_page()
         other.goto(address.partition("/?")[0])
@@ -419,7 +356,7 @@ def test_two_tabs_lose_nothing(browser: Any, workspace: Path) -> None:
 
 def test_the_verifier_works_inside_the_app(browser: Any, workspace: Path) -> None:
     """A run page of the preview verifies its run in place, under the policy that the app sends; nothing else runs."""
-    with serving(workspace, "--reader", "ann") as (address, _):
+    with running("serve", workspace, "--reader", "ann") as (address, _):
         ann = Reader(browser, address)
         ann.scanned()
         ann.page.click("nav.pages >> text=Board")
@@ -450,43 +387,36 @@ def test_the_verifier_works_inside_the_app(browser: Any, workspace: Path) -> Non
 @pytest.mark.parametrize("width", [360, 1280])
 def test_every_view_fits_and_can_be_read(browser: Any, tmp_path: Path, width: int, scheme: str) -> None:
     """Nothing scrolls sideways, not even a word of 3,000 letters, and every text has contrast, in every view."""
-    contrast: str = importlib.import_module("test_site_browser").CONTRAST.replace("footer *", "#bar *, dialog *")
     workspace = tmp_path / ".ragassay"
     lab.write(workspace, rows=("no-retrieval", "r" * 200), passes=1,
               text=lambda row, n, k: f"{'w' * 3000} {MAIL} {row} {n}")  # fmt: skip
-    with serving(workspace) as (address, _):
+    with running("serve", workspace) as (address, _):
         ann = Reader(browser, address, viewport={"width": width, "height": 740}, color_scheme=scheme)
         ann.page.wait_for_selector("#name-field:focus")
-        _fits(ann, width, contrast)
+        ann.fits(width, "#bar *", "dialog *")
         begin(ann, "ann")
-        _fits(ann, width, contrast)
+        ann.fits(width, "#bar *", "dialog *")
         ann.press("j", "s")
         ann.until("document.getElementById('sign').open")
         ann.press("Enter")
         ann.waits_for("#sign-refused", "Not signed off")
-        _fits(ann, width, contrast)
+        ann.fits(width, "#bar *", "dialog *")
         ann.press("Escape", "f")
         ann.until("state.view === 'findings' && state.current !== null")
-        _fits(ann, width, contrast)
+        ann.fits(width, "#bar *", "dialog *")
         ann.press("Enter")
         ann.shows()
         ann.press("/")
-        _fits(ann, width, contrast)
+        ann.fits(width, "#bar *", "dialog *")
         host = address.partition("/?")[0]
         for page in ("calibrate", "board"):
             ann.page.goto(f"{host}/{page}")
-            _fits(ann, width, contrast)
-
-
-def _fits(ann: Reader, width: int, contrast: str) -> None:
-    assert ann.page.evaluate("document.documentElement.scrollWidth") <= width, ann.page.url
-    ratio, where = ann.page.evaluate(contrast)
-    assert ratio >= 4.5, (ratio, where)
+            ann.fits(width, "#bar *", "dialog *")
 
 
 def test_the_page_is_in_order_for_assistive_technology(browser: Any, workspace: Path) -> None:
     """Headings in order, focus seen, progress and problems announced; axe finds nothing serious in any view."""
-    with serving(workspace, "--reader", "ann") as (address, _):
+    with running("serve", workspace, "--reader", "ann") as (address, _):
         ann = Reader(browser, address, reduced_motion="reduce", bypass_csp=True)
         ann.scanned()
         _in_order(ann)

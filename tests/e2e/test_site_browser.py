@@ -2,55 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from browser_driver import LEAST_CONTRAST, width_of, worst_contrast
 from ragassay.site import write_preview
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "site"))
 import site_factory as make
 
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 NOW = make.START + 9_999
-CONTRAST = """
-() => {
-  const lin = v => (v /= 255) <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
-  const rgb = c => c.match(/[\\d.]+/g).map(Number);
-  const lum = c => .2126 * lin(c[0]) + .7152 * lin(c[1]) + .0722 * lin(c[2]);
-  const under = e => { for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor);
-    if (c.length < 4 || c[3] > 0) return c; } return [255, 255, 255]; };
-  const page = rgb(getComputedStyle(document.body).backgroundColor);
-  let worst = [99, ''];
-  for (const e of document.querySelectorAll('main *, header *, footer *')) {
-    if (e.closest('svg') || ![...e.childNodes].some(n => n.nodeType == 3 && n.data.trim())) continue;
-    const [a, b] = [lum(rgb(getComputedStyle(e).color)), lum(under(e) || page)];
-    const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
-    if (ratio < worst[0]) worst = [ratio, e.outerHTML.slice(0, 120)];
-  }
-  return worst;
-}
-"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """A headless Chromium driven by Playwright; skips where either is absent."""
-    if not CHROMIUM.exists():
-        pytest.skip(f"needs a browser ({CHROMIUM} is absent)")
-    try:
-        api = importlib.import_module("playwright.sync_api")
-    except ImportError:
-        pytest.skip("needs Playwright for Python (`pip install playwright`)")
-    with api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +42,7 @@ def test_nothing_scrolls_sideways(browser: Any, site: Path, width: int) -> None:
     page = browser.new_page(viewport={"width": width, "height": 800})
     for path in one_of_each(site):
         page.goto(path.as_uri())
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+        assert width_of(page) <= width, path
     page.close()
 
 
@@ -107,7 +71,7 @@ def test_no_name_is_too_long_for_the_window(browser: Any, tmp_path: Path, width:
     page = browser.new_page(viewport={"width": width, "height": 800})
     for path in sorted((tmp_path / "site").rglob("*.html")):
         page.goto(path.as_uri())
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+        assert width_of(page) <= width, path
     page.close()
 
 
@@ -131,8 +95,8 @@ def test_text_has_contrast(browser: Any, site: Path, scheme: str) -> None:
     page = browser.new_page(color_scheme=scheme)
     for path in one_of_each(site):
         page.goto(path.as_uri())
-        ratio, where = page.evaluate(CONTRAST)
-        assert ratio >= 4.5, (path.name, ratio, where)
+        ratio, where = worst_contrast(page)
+        assert ratio >= LEAST_CONTRAST, (path.name, ratio, where)
     page.close()
 
 

@@ -9,16 +9,13 @@ from typing import Any
 
 import pytest
 
+from browser_driver import width_of
 from ragassay.site import build_board, load_runs, write_site
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "site"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "hostile"))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 import pages_factory as rich
-from test_site_browser import browser
 from test_site_hostile import _workspace as hostile_workspace
-
-__all__ = ["browser"]
 
 SERIOUS = ("serious", "critical")
 
@@ -116,7 +113,7 @@ def test_no_kind_of_page_scrolls_sideways(browser: Any, site: Path, public: Path
     for path in kinds(site) + kinds(public):
         page.goto(path.as_uri())
         page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+        assert width_of(page) <= width, path
     page.close()
 
 

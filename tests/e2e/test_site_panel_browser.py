@@ -8,16 +8,15 @@ from typing import Any
 
 import pytest
 
+from browser_driver import LEAST_CONTRAST, width_of, worst_contrast
 from ragassay.run.null_rows import CONSTANT
 from ragassay.site import write_preview
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "site"))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 import panel_factory as panel
 import site_factory as make
-from test_site_browser import CONTRAST, NOW, browser
 
-__all__ = ["browser"]
+NOW = make.START + 9_999
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +41,7 @@ def test_judges_do_not_make_the_page_scroll_sideways(browser: Any, page_path: Pa
     """Three judges, one with a name of 200 unbroken letters, fit into 360 and into 1280 pixels."""
     page = browser.new_page(viewport={"width": width, "height": 800})
     page.goto(page_path.as_uri())
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert width_of(page) <= width
     page.close()
 
 
@@ -51,8 +50,8 @@ def test_what_is_said_of_judges_has_contrast(browser: Any, page_path: Path, sche
     """Also what is said loudly stands at 4.5 : 1 or more, in light and in dark."""
     page = browser.new_page(color_scheme=scheme)
     page.goto(page_path.as_uri())
-    ratio, where = page.evaluate(CONTRAST)
-    assert ratio >= 4.5, (ratio, where)
+    ratio, where = worst_contrast(page)
+    assert ratio >= LEAST_CONTRAST, (ratio, where)
     page.close()
 
 

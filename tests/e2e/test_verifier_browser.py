@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-from test_site_browser import CONTRAST
-from verifier_driver import READ, Desk, Shown, open_browser, payload, write_page
+from verifier_driver import READ, Desk, Shown, payload, write_page
 
+from browser_driver import LEAST_CONTRAST, width_of, worst_contrast
 from ragassay.manifest.bundle import MAX_BUNDLE_BYTES, write_bundle
 from ragassay.site import write_preview
 from ragassay.testing.bundles import HONEST, POLICIES, key_record, registry_of
@@ -32,13 +32,6 @@ GOOD = write_bundle(signed_run())
 NOW = 1_800_000_000
 HOSTILE = '<img src=x onerror="window.owned=1">\x1b[2J\u202egnirts\u200b\x07</script><b>bold</b>'
 HONEST_RUN = "announced, logged, witnessed"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """One headless Chromium for all tests of this file."""
-    with open_browser() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")
@@ -388,14 +381,14 @@ def test_results_fit_and_have_contrast(browser: Any, page_path: Path, width: int
     """Yes, no and unpinned, with very long names: nothing scrolls sideways, and all text stands at 4.5 : 1."""
     desk = Desk(browser, page_path, viewport={"width": width, "height": 800}, color_scheme=scheme).open(now=NOW)
     desk.check([("run.zip", GOOD), (f"{'long' * 40}.zip", b"x")])
-    worst = [desk.page.evaluate(CONTRAST)]
-    wide = [desk.page.evaluate("document.documentElement.scrollWidth")]
+    worst = [worst_contrast(desk.page)]
+    wide = [width_of(desk.page)]
     desk.pin(KEY.jwk())
     assert [one.verdict for one in desk.results()] == ["yes", "no"]
-    worst.append(desk.page.evaluate(CONTRAST))
-    wide.append(desk.page.evaluate("document.documentElement.scrollWidth"))
+    worst.append(worst_contrast(desk.page))
+    wide.append(width_of(desk.page))
     assert max(wide) <= width
-    assert min(ratio for ratio, _ in worst) >= 4.5, worst
+    assert min(ratio for ratio, _ in worst) >= LEAST_CONTRAST, worst
     desk.close()
 
 

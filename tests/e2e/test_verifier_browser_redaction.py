@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from verifier_driver import Desk, open_browser, write_page
+from verifier_driver import Desk, write_page
 
 from ragassay.manifest.bundle import write_bundle
 from ragassay.manifest.redaction import Withholding
@@ -27,13 +27,6 @@ SAMPLE = (
     "redaction: beside the whole outputs",
     "fill: run and pass rewritten, its time kept",
 )
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """One headless Chromium for all tests of this file."""
-    with open_browser() as found:
-        yield found
 
 
 @pytest.fixture

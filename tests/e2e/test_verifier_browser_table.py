@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from verifier_driver import Desk, Shown, open_browser, write_page
+from verifier_driver import Desk, Shown, write_page
 
 from ragassay.errors import VerifyError
 from ragassay.manifest import read_run
@@ -31,14 +31,13 @@ AT_ONCE = 40
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+def desk(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     """One page for all bundles; at the end it has asked for nothing but itself and logged nothing."""
     path = write_page(tmp_path_factory.mktemp("table"))
-    with open_browser() as browser:
-        found = Desk(browser, path)
-        yield found
-        assert set(found.asked) == {path.as_uri()}
-        assert found.said == []
+    found = Desk(browser, path)
+    yield found
+    assert set(found.asked) == {path.as_uri()}
+    assert found.said == []
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from ragassay.site.verifier_page import verifier_page
 
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 READ = """
 () => [...document.querySelectorAll('#result article')].map(article => ({
   name: article.querySelector('h3').textContent,
@@ -38,21 +32,6 @@ class Shown:
     def codes(self) -> set[str]:
         """Every reason code that it names."""
         return {*self.fails, *self.warns}
-
-
-@contextmanager
-def open_browser() -> Iterator[Any]:
-    """Yield a headless Chromium driven by Playwright; skips the test where either is absent."""
-    if not CHROMIUM.exists():
-        pytest.skip(f"needs a browser ({CHROMIUM} is absent)")
-    try:
-        api = importlib.import_module("playwright.sync_api")
-    except ImportError:
-        pytest.skip("needs Playwright for Python (`pip install playwright`)")
-    with api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
-        yield found
-        found.close()
 
 
 def write_page(folder: Path) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import importlib
 import json
 import shutil
 import subprocess
@@ -12,13 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import pytest
-
+from browser_driver import open_browser
 from ragassay.errors import VerifyError
 from ragassay.site.verifier_page import verifier, verifier_page
-
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 
 Call: TypeAlias = Callable[[str, Any], Any]
 """Runs the body of an asynchronous function of `input` beside the verifier's script, and returns what it returns."""
@@ -67,20 +62,12 @@ def open_engine(folder: Path) -> Iterator[Call]:
     if node is not None:
         yield _node(node, folder)
         return
-    if not CHROMIUM.exists():
-        pytest.skip(f"needs Node or a browser (neither node nor {CHROMIUM} is there)")
-    try:
-        api = importlib.import_module("playwright.sync_api")
-    except ImportError:
-        pytest.skip("needs Node, or Playwright for Python")
     path = folder / "verify.html"
     path.write_bytes(verifier_page())
-    with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
+    with open_browser(else_needs="Node or ") as browser:
         page = browser.new_page()
         page.goto(path.as_uri())
         yield lambda body, given: json.loads(page.evaluate(IN_PAGE % body, json.dumps(given)))
-        browser.close()
 
 
 def _node(node: str, folder: Path) -> Call:
