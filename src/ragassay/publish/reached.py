@@ -6,8 +6,7 @@ import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from ragassay.publish.ledger import reader_file
-from ragassay.publish.review_lines import reader_name
+from ragassay.publish.review_lines import reader_file, reader_name
 from ragassay.records.publication import Reached
 
 PAGES = "pages.jsonl"
