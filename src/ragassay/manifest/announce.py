@@ -1,38 +1,25 @@
-"""The signed statements that go to the log around a run: its announcement before, its voiding after. Pure.
-
-A redaction (`manifest.redaction`) is read by the same rules. All are read as strictly as a run is, and none passes for
-another or for a run: each has its own type.
-"""
+"""The signed statements that go to the log around a run: its announcement before, its voiding after. Pure."""
 
 from __future__ import annotations
 
 import re
-from typing import Any, NoReturn, TypeVar
 
-import msgspec
-
-from ragassay import canon
-from ragassay.errors import VerifyError
-from ragassay.manifest import dsse
-from ragassay.manifest.build import sign_payload
 from ragassay.manifest.files import CONFIG, INTENT, MANIFEST
-from ragassay.manifest.sign import Signer, check_signature
+from ragassay.manifest.sign import Signer
+from ragassay.manifest.signed import Form, Signed, read_signed, sign_checked
 from ragassay.manifest.statement import (
     INTENT_KIND,
     INTENT_TYPE,
-    PAYLOAD_TYPE,
     STATEMENT_TYPE,
     VOID_KIND,
     VOID_TYPE,
     Digest,
     IntentPredicate,
     IntentStatement,
-    RedactionStatement,
     Subject,
     VoidPredicate,
     VoidStatement,
 )
-from ragassay.records import to_json
 
 MAX_PASSES = 1000
 MAX_REASON = 2000
@@ -41,52 +28,13 @@ MAX_REASON = 2000
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
-S = TypeVar("S", IntentStatement, VoidStatement, RedactionStatement)
+
+class SignedIntent(Signed[IntentPredicate], frozen=True):
+    """An announcement as it was read; a run names it by its digest."""
 
 
-class SignedIntent(msgspec.Struct, frozen=True):
-    """An announcement as it was read; `data` are the envelope's bytes, which are also the log's entry."""
-
-    predicate: IntentPredicate
-    envelope: dsse.Envelope
-    payload: bytes
-    data: bytes
-
-    @property
-    def digest(self) -> str:
-        """The SHA-256 of the envelope's bytes, by which a run names its announcement."""
-        return canon.sha256(self.data)
-
-    def signed_by(self, x: bytes) -> bool:
-        """Tell whether the key with these 32 bytes made the signature."""
-        return signature_holds(self.envelope, self.payload, x)
-
-
-class SignedVoid(msgspec.Struct, frozen=True):
-    """A voiding as it was read; `data` are the envelope's bytes, which are also the log's entry."""
-
-    predicate: VoidPredicate
-    envelope: dsse.Envelope
-    payload: bytes
-    data: bytes
-
-    @property
-    def digest(self) -> str:
-        """The SHA-256 of the envelope's bytes."""
-        return canon.sha256(self.data)
-
-    def signed_by(self, x: bytes) -> bool:
-        """Tell whether the key with these 32 bytes made the signature."""
-        return signature_holds(self.envelope, self.payload, x)
-
-
-def signature_holds(envelope: dsse.Envelope, payload: bytes, x: bytes) -> bool:
-    """Tell whether the key with these 32 bytes made the one signature of an envelope around `payload`."""
-    try:
-        signature = dsse.decode_base64(envelope.signatures[0].sig)
-    except VerifyError:
-        return False
-    return check_signature(x, signature, dsse.pae(envelope.payload_type, payload))
+class SignedVoid(Signed[VoidPredicate], frozen=True):
+    """A voiding as it was read."""
 
 
 def sign_intent(predicate: IntentPredicate, signer: Signer) -> bytes:
@@ -95,25 +43,14 @@ def sign_intent(predicate: IntentPredicate, signer: Signer) -> bytes:
     statement = IntentStatement(
         type_=STATEMENT_TYPE, predicate_type=INTENT_TYPE, subject=(subject,), predicate=predicate
     )
-    return sign_checked(statement, _intent_problem(statement), signer)
+    return sign_checked(statement, _INTENT, signer)
 
 
 def sign_void(predicate: VoidPredicate, signer: Signer) -> bytes:
     """Return the signed envelope of a voiding; raises `ValueError` for one that no reader would accept."""
     subjects = tuple(subject for subject in (_void_subject(predicate),) if subject is not None)
     statement = VoidStatement(type_=STATEMENT_TYPE, predicate_type=VOID_TYPE, subject=subjects, predicate=predicate)
-    return sign_checked(statement, _void_problem(statement), signer)
-
-
-def sign_checked(
-    statement: IntentStatement | VoidStatement | RedactionStatement, problem: str | None, signer: Signer
-) -> bytes:
-    """Return the signed envelope of a statement; raises `ValueError` with its `problem`, or for another signer's."""
-    if problem is not None:
-        raise ValueError(problem)
-    if statement.predicate.signer.kid != signer.kid:
-        raise ValueError("the statement names another key than the one that signs it")
-    return sign_payload(canon.canonical(to_json(statement)), signer)
+    return sign_checked(statement, _VOID, signer)
 
 
 def decode_intent(data: bytes) -> SignedIntent:
@@ -121,55 +58,14 @@ def decode_intent(data: bytes) -> SignedIntent:
 
     Raises `VerifyError`: TYPE_UNKNOWN, VERSION_UNKNOWN, ENVELOPE_MALFORMED or ENVELOPE_NOT_CANONICAL.
     """
-    envelope, payload, statement = decode_as(data, IntentStatement, INTENT_KIND, "an announcement")
-    refuse_problem(_intent_problem(statement))
+    statement, envelope, payload = read_signed(data, _INTENT)
     return SignedIntent(statement.predicate, envelope, payload, data)
 
 
 def decode_void(data: bytes) -> SignedVoid:
     """Read a voiding, its signature unchecked; raises as `decode_intent` does."""
-    envelope, payload, statement = decode_as(data, VoidStatement, VOID_KIND, "a voiding")
-    refuse_problem(_void_problem(statement))
+    statement, envelope, payload = read_signed(data, _VOID)
     return SignedVoid(statement.predicate, envelope, payload, data)
-
-
-def decode_as(data: bytes, kind: type[S], prefix: str, what: str) -> tuple[dsse.Envelope, bytes, S]:
-    """Read the envelope of a statement of one type, version v0.1, as envelope, payload and statement.
-
-    Raises `VerifyError`: TYPE_UNKNOWN, VERSION_UNKNOWN, ENVELOPE_MALFORMED or ENVELOPE_NOT_CANONICAL.
-    """
-    envelope = dsse.decode_envelope(data)
-    payload = dsse.decode_base64(envelope.payload)
-    dsse.decode_base64(envelope.signatures[0].sig)
-    if envelope.payload_type != PAYLOAD_TYPE:
-        _refuse("TYPE_UNKNOWN", f"the payload type is {envelope.payload_type[:200]!r}, not {PAYLOAD_TYPE!r}")
-    value = _load(payload)
-    given = value.get("predicateType")
-    if value.get("_type") != STATEMENT_TYPE or not isinstance(given, str) or not given.startswith(prefix):
-        _refuse("TYPE_UNKNOWN", f"the statement is of type {str(given)[:200]!r}, not {what}")
-    if given != f"{prefix}v0.1":
-        version = given.removeprefix(prefix)[:40]
-        _refuse("VERSION_UNKNOWN", f"the statement is {what} of version {version!r}; this verifier knows v0.1")
-    try:
-        statement = msgspec.convert(value, kind)
-    except msgspec.ValidationError as error:
-        raise VerifyError(f"the statement lacks the form of {what}: {error}", code="ENVELOPE_MALFORMED") from error
-    if envelope.signatures[0].keyid != statement.predicate.signer.kid:
-        _refuse("ENVELOPE_MALFORMED", "the key id of the signature is not that of the named signer")
-    return envelope, payload, statement
-
-
-def _load(payload: bytes) -> dict[str, Any]:
-    try:
-        value = canon.load_strict(payload, max_bytes=dsse.MAX_ENVELOPE_BYTES, max_depth=16)
-        written = canon.canonical(value)
-    except canon.NotCanonical as error:
-        raise VerifyError(f"the signed payload is no strict JSON: {error}", code="ENVELOPE_MALFORMED") from error
-    if written != payload:
-        _refuse("ENVELOPE_NOT_CANONICAL", "the signed payload is not in canonical form (RFC 8785)")
-    if not isinstance(value, dict):
-        _refuse("TYPE_UNKNOWN", f"the payload is no in-toto statement of type {STATEMENT_TYPE}")
-    return value
 
 
 def _intent_problem(statement: IntentStatement) -> str | None:
@@ -213,11 +109,5 @@ def _void_subject(predicate: VoidPredicate) -> Subject | None:
     return None if predicate.intent is None else Subject(name=INTENT, digest=predicate.intent)
 
 
-def refuse_problem(problem: str | None) -> None:
-    """Raise ENVELOPE_MALFORMED where there is a problem."""
-    if problem is not None:
-        _refuse("ENVELOPE_MALFORMED", problem)
-
-
-def _refuse(code: str, message: str) -> NoReturn:
-    raise VerifyError(message, code=code)
+_INTENT = Form(kind=INTENT_KIND, what="an announcement", shape=IntentStatement, problem=_intent_problem)
+_VOID = Form(kind=VOID_KIND, what="a voiding", shape=VoidStatement, problem=_void_problem)

@@ -29,12 +29,11 @@ from ragassay.manifest.files import (
 )
 from ragassay.manifest.foreign import Unreadable, foreign_benchmark
 from ragassay.manifest.sense import benchmark_problem, measure_problem
+from ragassay.manifest.signed import Form, read_statement
 from ragassay.manifest.skeleton import VerdictsDigest, figure_leaves, line_leaf
 from ragassay.manifest.statement import (
-    PAYLOAD_TYPE,
     RUN_KIND,
     RUN_VERSIONS,
-    STATEMENT_TYPE,
     BenchmarkRef,
     RunDocument,
     Statement,
@@ -55,61 +54,39 @@ def _fail(code: str, message: str) -> NoReturn:
 
 def decode_statement(payload_type: str, payload: bytes) -> Statement:
     """Read the statement of a run; raises TYPE_UNKNOWN, VERSION_UNKNOWN, ENVELOPE_MALFORMED, ENVELOPE_NOT_CANONICAL."""
-    if payload_type != PAYLOAD_TYPE:
-        _fail("TYPE_UNKNOWN", f"the payload type is {payload_type[:200]!r}, not {PAYLOAD_TYPE!r}")
-    try:
-        value = canon.load_strict(payload, max_bytes=dsse.MAX_ENVELOPE_BYTES, max_depth=16)
-        written = canon.canonical(value)
-    except canon.NotCanonical as error:
-        raise VerifyError(f"the signed payload is no strict JSON: {error}", code="ENVELOPE_MALFORMED") from error
-    if written != payload:
-        _fail("ENVELOPE_NOT_CANONICAL", "the signed payload is not in canonical form (RFC 8785)")
-    if not isinstance(value, dict) or value.get("_type") != STATEMENT_TYPE:
-        _fail("TYPE_UNKNOWN", f"the payload is no in-toto statement of type {STATEMENT_TYPE}")
-    version = _version(value.get("predicateType"))
-    try:
-        statement = msgspec.convert(value, Statement)
-    except msgspec.ValidationError as error:
-        raise VerifyError(f"the statement lacks the form of a run: {error}", code="ENVELOPE_MALFORMED") from error
-    _check_form(statement, version)
-    return statement
+    return read_statement(payload_type, payload, RUN_FORM)
 
 
-def _version(kind: object) -> str:
-    if not isinstance(kind, str) or not kind.startswith(RUN_KIND):
-        _fail("TYPE_UNKNOWN", f"the statement is of type {str(kind)[:200]!r}, not a run")
-    version = kind[len(RUN_KIND) :]
-    if version not in RUN_VERSIONS:
-        known = ", ".join(RUN_VERSIONS)
-        _fail("VERSION_UNKNOWN", f"the run is of version {version[:40]!r}; this verifier knows {known}")
-    return version
-
-
-def _check_form(statement: Statement, version: str) -> None:
+def _form_problem(statement: Statement) -> str | None:
+    version = statement.predicate_type.removeprefix(RUN_KIND)
     names = [subject.name for subject in statement.subject]
     if names != [OUTPUTS]:
-        _fail("ENVELOPE_MALFORMED", f"the only subject must be {OUTPUTS}, not {names[:8]!r}")
+        return f"the only subject must be {OUTPUTS}, not {names[:8]!r}"
     predicate = statement.predicate
     if predicate.metric.item_den != 100 or not predicate.metric.higher_is_better:
-        _fail("ENVELOPE_MALFORMED", "item scores are hundredths, and higher is better")
+        return "item scores are hundredths, and higher is better"
     if not _RUN_ID.fullmatch(predicate.run_id):
-        _fail("ENVELOPE_MALFORMED", "the run's id must be 32 lower-case hex digits")
+        return "the run's id must be 32 lower-case hex digits"
     if not 1 <= predicate.pass_.k <= predicate.pass_.of:
-        _fail("ENVELOPE_MALFORMED", f"there is no pass {predicate.pass_.k} of {predicate.pass_.of}")
+        return f"there is no pass {predicate.pass_.k} of {predicate.pass_.of}"
     for name in ("verdicts", "lines"):
         if (getattr(predicate, name) is None) != (version == RUN_VERSIONS[0]):
-            _fail("ENVELOPE_MALFORMED", f"`{name}` stands in every version but {RUN_VERSIONS[0]}; this is {version}")
+            return f"`{name}` stands in every version but {RUN_VERSIONS[0]}; this is {version}"
     if (predicate.figures is None) != (version == RUN_VERSIONS[0] or predicate.telemetry is None):
-        _fail("ENVELOPE_MALFORMED", f"`figures` stands where `telemetry` does, but in {RUN_VERSIONS[0]}")
+        return f"`figures` stands where `telemetry` does, but in {RUN_VERSIONS[0]}"
     if predicate.provenance.source_kind == "republished":
         if predicate.provenance.model_invoked:
-            _fail("ENVELOPE_MALFORMED", "a republished run invokes no model: its `modelInvoked` is false")
-        return
+            return "a republished run invokes no model: its `modelInvoked` is false"
+        return None
     for name in ("config", "telemetry", "corpus", "stack", "model"):
         if getattr(predicate, name) is None:
-            _fail("ENVELOPE_MALFORMED", f"`{name}` may be null in a republished run only")
+            return f"`{name}` may be null in a republished run only"
     if predicate.judge.digest is None:
-        _fail("ENVELOPE_MALFORMED", "`judge.digest` may be null in a republished run only")
+        return "`judge.digest` may be null in a republished run only"
+    return None
+
+
+RUN_FORM = Form(kind=RUN_KIND, versions=RUN_VERSIONS, what="a run", shape=Statement, problem=_form_problem)
 
 
 class Outputs(msgspec.Struct, frozen=True):

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn, TypeVar, get_args
-
-import msgspec
+from typing import NoReturn, TypeVar, get_args
 
 from ragassay import canon
 from ragassay.errors import VerifyError
-from ragassay.manifest import dsse
-from ragassay.manifest.build import sign_payload
 from ragassay.manifest.encoding import decode_line, encode_rows, split_lines
 from ragassay.manifest.files import CONFIG, MANIFEST, MAX_BYTES, MAX_COMMAS, MAX_ROW_BYTES, MAX_ROWS, OUTPUTS, TELEMETRY
-from ragassay.manifest.sign import Signer, check_signature
+from ragassay.manifest.sign import Signer
+from ragassay.manifest.signed import Form, Signed, read_signed, sign_checked
 from ragassay.manifest.statement import (
     JUDGEMENT_KIND,
     JUDGEMENT_TYPE,
-    PAYLOAD_TYPE,
     STATEMENT_TYPE,
     Digest,
     JudgementPredicate,
@@ -37,7 +33,6 @@ from ragassay.records import (
     Profile,
     Purpose,
     Record,
-    to_json,
 )
 from ragassay.score import run_score
 
@@ -85,16 +80,8 @@ class JudgementDocument(Record, frozen=True):
     judge: JSON
 
 
-class SignedJudgement(msgspec.Struct, frozen=True):
-    """The statement of a judgement as it was read, with the signature over its bytes."""
-
-    predicate: JudgementPredicate
-    signature: bytes
-    message: bytes
-
-    def signed_by(self, x: bytes) -> bool:
-        """Tell whether the key with these 32 bytes made the signature."""
-        return check_signature(x, self.signature, self.message)
+class SignedJudgement(Signed[JudgementPredicate], frozen=True):
+    """The statement of a judgement as it was read."""
 
 
 def profile_of(metric: str) -> Profile | None:
@@ -178,11 +165,7 @@ def sign_judgement(predicate: JudgementPredicate, signer: Signer) -> bytes:
         subject=(Subject(name=VERDICTS, digest=predicate.verdicts),),
         predicate=predicate,
     )
-    if (problem := _form_problem(statement)) is not None:
-        raise ValueError(problem)
-    if predicate.signer.kid != signer.kid:
-        raise ValueError("the statement names another key than the one that signs it")
-    return sign_payload(canon.canonical(to_json(statement)), signer)
+    return sign_checked(statement, _FORM, signer)
 
 
 def decode_judgement(files: Mapping[str, bytes]) -> JudgementDocument:
@@ -216,43 +199,8 @@ def decode_signed(data: bytes) -> SignedJudgement:
 
     Raises TYPE_UNKNOWN, VERSION_UNKNOWN, ENVELOPE_MALFORMED or ENVELOPE_NOT_CANONICAL.
     """
-    envelope = dsse.decode_envelope(data)
-    payload = dsse.decode_base64(envelope.payload)
-    signature = dsse.decode_base64(envelope.signatures[0].sig)
-    if envelope.payload_type != PAYLOAD_TYPE:
-        _fail("TYPE_UNKNOWN", f"the payload type is {envelope.payload_type[:200]!r}, not {PAYLOAD_TYPE!r}")
-    statement = _statement(_load(payload))
-    if (problem := _form_problem(statement)) is not None:
-        _fail("ENVELOPE_MALFORMED", problem)
-    if envelope.signatures[0].keyid != statement.predicate.signer.kid:
-        _fail("ENVELOPE_MALFORMED", "the key id of the signature is not that of the named signer")
-    return SignedJudgement(statement.predicate, signature, dsse.pae(envelope.payload_type, payload))
-
-
-def _load(payload: bytes) -> dict[str, Any]:
-    try:
-        value = canon.load_strict(payload, max_bytes=dsse.MAX_ENVELOPE_BYTES, max_depth=16)
-        written = canon.canonical(value)
-    except canon.NotCanonical as error:
-        raise VerifyError(f"the signed payload is no strict JSON: {error}", code="ENVELOPE_MALFORMED") from error
-    if written != payload:
-        _fail("ENVELOPE_NOT_CANONICAL", "the signed payload is not in canonical form (RFC 8785)")
-    if not isinstance(value, dict) or value.get("_type") != STATEMENT_TYPE:
-        _fail("TYPE_UNKNOWN", f"the payload is no in-toto statement of type {STATEMENT_TYPE}")
-    return value
-
-
-def _statement(value: dict[str, Any]) -> JudgementStatement:
-    given = value.get("predicateType")
-    if not isinstance(given, str) or not given.startswith(JUDGEMENT_KIND):
-        _fail("TYPE_UNKNOWN", f"the statement is of type {str(given)[:200]!r}, not a judgement")
-    if given != JUDGEMENT_TYPE:
-        version = given.removeprefix(JUDGEMENT_KIND)[:40]
-        _fail("VERSION_UNKNOWN", f"the judgement is of version {version!r}; this verifier knows v0.1")
-    try:
-        return msgspec.convert(value, JudgementStatement)
-    except msgspec.ValidationError as error:
-        raise VerifyError(f"the statement lacks the form of a judgement: {error}", code="ENVELOPE_MALFORMED") from error
+    statement, envelope, payload = read_signed(data, _FORM)
+    return SignedJudgement(statement.predicate, envelope, payload, data)
 
 
 def _form_problem(statement: JudgementStatement) -> str | None:
@@ -282,6 +230,9 @@ def _null_row_problem(predicate: JudgementPredicate) -> str | None:
     if predicate.shown is not None and len(predicate.shown) > MAX_SHOWN:
         return f"the text of a null row has at most {MAX_SHOWN} characters"
     return None
+
+
+_FORM = Form(kind=JUDGEMENT_KIND, what="a judgement", shape=JudgementStatement, problem=_form_problem)
 
 
 def decode_verdicts(data: bytes) -> tuple[JudgementRow, ...]:

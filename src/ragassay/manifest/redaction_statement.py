@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 
-import msgspec
-
-from ragassay import canon
-from ragassay.manifest import dsse
-from ragassay.manifest.announce import common_problem, decode_as, refuse_problem, sign_checked, signature_holds
+from ragassay.manifest.announce import common_problem
 from ragassay.manifest.decode import read_rows
 from ragassay.manifest.files import BESIDE, PUBLIC_OUTPUTS, REDACTION, WITHHELD
 from ragassay.manifest.sign import Signer
+from ragassay.manifest.signed import Form, Signed, read_signed, sign_checked
 from ragassay.manifest.statement import (
     REDACTION_KIND,
     REDACTION_TYPE,
@@ -25,22 +22,8 @@ from ragassay.manifest.statement import (
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
 
 
-class SignedRedaction(msgspec.Struct, frozen=True):
-    """A redaction as it was read; `data` are the envelope's bytes, which are also the log's entry."""
-
-    predicate: RedactionPredicate
-    envelope: dsse.Envelope
-    payload: bytes
-    data: bytes
-
-    @property
-    def digest(self) -> str:
-        """The SHA-256 of the envelope's bytes."""
-        return canon.sha256(self.data)
-
-    def signed_by(self, x: bytes) -> bool:
-        """Tell whether the key with these 32 bytes made the signature."""
-        return signature_holds(self.envelope, self.payload, x)
+class SignedRedaction(Signed[RedactionPredicate], frozen=True):
+    """A redaction as it was read."""
 
 
 def sign_redaction(predicate: RedactionPredicate, signer: Signer) -> bytes:
@@ -51,7 +34,7 @@ def sign_redaction(predicate: RedactionPredicate, signer: Signer) -> bytes:
         subject=(Subject(name=PUBLIC_OUTPUTS, digest=predicate.outputs),),
         predicate=predicate,
     )
-    signed = sign_checked(statement, _form_problem(statement), signer)
+    signed = sign_checked(statement, _FORM, signer)
     if len(signed) > BESIDE[REDACTION]:
         raise ValueError(f"the statement has {len(signed)} bytes; a log takes {BESIDE[REDACTION]}: shorten its names")
     return signed
@@ -62,8 +45,7 @@ def decode_redaction(data: bytes) -> SignedRedaction:
 
     Raises `VerifyError`: TYPE_UNKNOWN, VERSION_UNKNOWN, ENVELOPE_MALFORMED or ENVELOPE_NOT_CANONICAL.
     """
-    envelope, payload, statement = decode_as(data, RedactionStatement, REDACTION_KIND, "a redaction")
-    refuse_problem(_form_problem(statement))
+    statement, envelope, payload = read_signed(data, _FORM)
     return SignedRedaction(statement.predicate, envelope, payload, data)
 
 
@@ -79,6 +61,9 @@ def _form_problem(statement: RedactionStatement) -> str | None:
         return "a redaction withholds at least one text, and of each row that it names"
     digests = [predicate.of, predicate.outputs, withheld.digest, *filter(None, [predicate.telemetry])]
     return common_problem(predicate.created, digests)
+
+
+_FORM = Form(kind=REDACTION_KIND, what="a redaction", shape=RedactionStatement, problem=_form_problem)
 
 
 def decode_withheld(data: bytes) -> tuple[WithheldRow, ...]:

@@ -8,35 +8,20 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ragassay import canon
 from ragassay.errors import VerifyError
 from ragassay.manifest import dsse
 from ragassay.manifest.announce import SignedIntent, SignedVoid, decode_intent, decode_void
-from ragassay.manifest.decode import decode_statement
+from ragassay.manifest.decode import RUN_FORM
 from ragassay.manifest.redaction_statement import SignedRedaction, decode_redaction
-from ragassay.manifest.sign import check_signature, decode_x, is_weak, thumbprint
+from ragassay.manifest.sign import decode_x, is_weak, thumbprint
+from ragassay.manifest.signed import Signed, read_signed
 from ragassay.manifest.statement import INTENT_KIND, REDACTION_KIND, VOID_KIND, RunPredicate, SignerRef
 
 EntryKind: TypeAlias = Literal["intent", "run", "void", "redaction"]
 
 
-class LoggedRun(msgspec.Struct, frozen=True):
-    """The manifest of a run as the log holds it; `data` are the envelope's bytes."""
-
-    predicate: RunPredicate
-    envelope: dsse.Envelope
-    payload: bytes
-    data: bytes
-
-    @property
-    def digest(self) -> str:
-        """The SHA-256 of the envelope's bytes, by which a voiding names the run."""
-        return canon.sha256(self.data)
-
-    def signed_by(self, x: bytes) -> bool:
-        """Tell whether the key with these 32 bytes made the signature."""
-        signature = dsse.decode_base64(self.envelope.signatures[0].sig)
-        return check_signature(x, signature, dsse.pae(self.envelope.payload_type, self.payload))
+class LoggedRun(Signed[RunPredicate], frozen=True):
+    """The manifest of a run as the log holds it; a voiding names the run by its digest."""
 
 
 LoggedStatement: TypeAlias = SignedIntent | LoggedRun | SignedVoid | SignedRedaction
@@ -83,13 +68,8 @@ def kind_of(data: bytes) -> EntryKind:
 
 
 def _read_run(data: bytes) -> LoggedRun:
-    envelope = dsse.decode_envelope(data)
-    payload = dsse.decode_base64(envelope.payload)
-    dsse.decode_base64(envelope.signatures[0].sig)
-    predicate = decode_statement(envelope.payload_type, payload).predicate
-    if envelope.signatures[0].keyid != predicate.signer.kid:
-        raise VerifyError("the key id of the signature is not that of the named signer", code="ENVELOPE_MALFORMED")
-    return LoggedRun(predicate, envelope, payload, data)
+    statement, envelope, payload = read_signed(data, RUN_FORM)
+    return LoggedRun(statement.predicate, envelope, payload, data)
 
 
 def _check_signature(statement: LoggedStatement, signer: SignerRef) -> None:
