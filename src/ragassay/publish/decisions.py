@@ -18,7 +18,7 @@ from ragassay.publish.deciding import (
     undecided,
     with_decisions,
 )
-from ragassay.publish.ledger import FOLDER
+from ragassay.publish.review_folder import FOLDER
 from ragassay.records.publication import Action, Decision, Finding
 
 __all__ = [

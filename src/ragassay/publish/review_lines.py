@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from ragassay.errors import InputError
 from ragassay.manifest.append_only import AppendOnlyFile
-from ragassay.publish.ledger import FOLDER
+from ragassay.publish.review_folder import FOLDER
 from ragassay.records.publication import Reached, Seen, SignOff
 from ragassay.site.calibration.ratings import rater_name
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from ragassay.manifest.files import REGISTRY, WITHHELD
 from ragassay.manifest.redaction_statement import decode_withheld
 from ragassay.publish.deciding import decided_by_place, is_fixed, of_run, standing
-from ragassay.publish.ledger import FOLDER
+from ragassay.publish.review_folder import FOLDER
 from ragassay.publish.texts import PublicText, file_texts, text_at
 from ragassay.records.publication import Decision, Finding, LeftOut, Publication, SignOff
 from ragassay.site.record import BoardPlan

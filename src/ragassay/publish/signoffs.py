@@ -11,8 +11,8 @@ import msgspec
 from ragassay import canon
 from ragassay.errors import InputError
 from ragassay.manifest.log_disk import read_file, write_files
-from ragassay.publish.ledger import FOLDER
 from ragassay.publish.reading import Reading, decisions_digest, reading_of
+from ragassay.publish.review_folder import FOLDER
 from ragassay.publish.review_lines import reader_file, reader_name
 from ragassay.records.publication import Decision, Seen, SignOff
 from ragassay.site.loaded import LoadedRun

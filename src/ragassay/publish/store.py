@@ -19,7 +19,7 @@ from ragassay.manifest.files import BESIDE, REGISTRY
 from ragassay.manifest.judgement_folder import read_judgement
 from ragassay.manifest.log_disk import locked, read_file, sync, write_files, write_proof, write_whole, writing
 from ragassay.manifest.registry import decode_registry
-from ragassay.publish.ledger import FOLDER
+from ragassay.publish.review_folder import FOLDER
 from ragassay.records import Record, to_json
 from ragassay.records.publication import Publication
 from ragassay.run.proofs import better_proofs

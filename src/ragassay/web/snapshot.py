@@ -14,8 +14,8 @@ from ragassay.errors import InputError, VerifyError
 from ragassay.manifest import LogFolder
 from ragassay.manifest.files import INTENT, MANIFEST
 from ragassay.publish.detect.hit import Detector
-from ragassay.publish.ledger import FOLDER as REVIEWED
 from ragassay.publish.reading import Reading, RowUp, Unit, reading_of, units_of, up_for_publishing
+from ragassay.publish.review_folder import FOLDER as REVIEWED
 from ragassay.publish.said import said_by_board, said_in_log
 from ragassay.publish.texts import PublicText, public_texts
 from ragassay.run.workspace import Workspace
