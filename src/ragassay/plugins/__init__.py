@@ -66,6 +66,11 @@ def is_deterministic(seam: Seam, kind: str) -> bool:
     return getattr(load(seam, kind), "deterministic", False) is True
 
 
+def extra_of(package: str) -> str:
+    """Return the extra of ragassay that brings a package, given by the name that is imported."""
+    return _EXTRA_OF.get(package, "run")
+
+
 def _outside(seam: Seam) -> list[EntryPoint]:
     assert seam in get_args(Seam)
     return list(entry_points(group=f"ragassay.{seam}"))
@@ -82,5 +87,5 @@ def _remedy(error: ImportError) -> str:
     """Say what to install: the extra of a package that is not there, or the system's library that one needs."""
     missing = (error.name or "").partition(".")[0]
     if isinstance(error, ModuleNotFoundError) and missing:
-        return f"if {missing!r} is missing: pip install 'ragassay[{_EXTRA_OF.get(missing, 'run')}]'"
+        return f"if {missing!r} is missing: pip install 'ragassay[{extra_of(missing)}]'"
     return "install the system library that it names (on Debian, libgomp.so.1 comes with: apt-get install libgomp1)"

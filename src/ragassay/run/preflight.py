@@ -42,7 +42,7 @@ def check(
     notes = [f"evidence of {len(gone)} questions is missing from the corpus"] if gone else []
     return Ready(
         evidence={q.input: by_id[q.id] for q in benchmark.questions if q.id in by_id},
-        left_out=_oracle_left_out(board, benchmark, len(by_id)),
+        left_out=oracle_left_out(board, benchmark, len(by_id)),
         notes=tuple(notes),
     )
 
@@ -69,7 +69,8 @@ def _budget_problems(board: BoardFile) -> list[str]:
     ]
 
 
-def _oracle_left_out(board: BoardFile, benchmark: Benchmark, found: int) -> dict[str, str]:
+def oracle_left_out(board: BoardFile, benchmark: Benchmark, found: int) -> dict[str, str]:
+    """Return the oracle's rows that cannot be run, with the reason; `found` questions have evidence in the corpus."""
     total = len(benchmark.questions)
     if found == total:
         return {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from decimal import Decimal, InvalidOperation
 from typing import Any, TypeVar
 
@@ -10,6 +11,9 @@ from ragassay.canon import decimal_string
 from ragassay.errors import InputError
 
 T = TypeVar("T")
+
+TAKEN: ContextVar[dict[str, Any] | None] = ContextVar("taken", default=None)
+"""Where a dict is set, each parameter that is read is put down there with its default."""
 
 
 class Parameters:
@@ -79,6 +83,8 @@ class Parameters:
 
     def _take(self, name: str, default: Any) -> Any:
         self._known.append(name)
+        if (taken := TAKEN.get()) is not None:
+            taken[name] = default
         return self._given.get(name, default)
 
     def _wrong(self, name: str, value: object, wanted: str, default: T) -> T:
