@@ -27,6 +27,9 @@ BUILT_IN: Mapping[Seam, Mapping[str, str]] = {
         "dense": "ragassay.plugins.stacks.dense:Dense",
         "qdrant": "ragassay.plugins.stacks.qdrant:Qdrant",
         "hybrid": "ragassay.plugins.stacks.hybrid:Hybrid",
+        "window": "ragassay.plugins.stacks.window:Window",
+        "parent": "ragassay.plugins.stacks.parent:Parent",
+        "mmr": "ragassay.plugins.stacks.mmr:MMR",
     },
     "models": {
         "openai": "ragassay.plugins.models.openai:OpenAIModel",
