@@ -96,7 +96,7 @@ class QdrantIndex:
                 self._shard.update(qdrant_edge.UpdateOperation.upsert_points(points))
             if "hnsw" in self._described:
                 self._shard.optimize()
-            stored = self._shard.info().points_count
+            stored = self.count()
         except Exception as error:  # the engine raises plain Exception
             raise StackError(f"qdrant could not index {len(self._ids)} chunks: {error}") from error
         if stored != len(self._ids):
@@ -116,6 +116,17 @@ class QdrantIndex:
         ranked = self._nearest(query.tolist(), min(k, len(self._ids)))
         sign = -1 if self._described["metric"] == "euclid" else 1
         return [Hit(chunk=self._ids[at], score=sign * shortest(np.float32(score)) + 0.0) for at, score in ranked[:k]]
+
+    def count(self) -> int:
+        """Return how many points the engine holds; none for an empty corpus. Raises `StackError` after `close`."""
+        if self._shard is None:
+            if self._ids:
+                raise StackError("qdrant was asked after it was closed")
+            return 0
+        try:
+            return int(self._shard.info().points_count)
+        except Exception as error:  # the engine raises plain Exception
+            raise StackError(f"qdrant could not count its points: {error}") from error
 
     def describe(self) -> JSON:
         """Return metric, exact or HNSW parameters, truncated chunks, the embedder and the engine's version."""
