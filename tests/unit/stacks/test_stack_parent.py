@@ -89,6 +89,12 @@ def test_parent_finds_sections_under_overlapping_chunks() -> None:
     assert all(starts[chunk] >= starts[two[0]] for chunk in two)
 
 
+def test_parent_looks_at_the_first_visible_character_of_a_chunk() -> None:
+    """Blank lines before a heading that a chunk begins with do not make it part of the section before."""
+    chunks = page("a", "# One\n\nfirst", "\n\n# Two\n\nsecond\n", "third\n")
+    assert sections(chunks, "markdown") == [["a#0"], ["a#1", "a#2"]]
+
+
 def test_parent_reads_other_formats() -> None:
     """reStructuredText has its headings underlined; as Markdown's the extractor's HTML has two blank lines."""
     rst = page("a", "One\n====\n\nfirst\n\n", "second\n\n", "Two\n====\n\nthird\n")
