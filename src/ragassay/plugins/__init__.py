@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, get_args
 
-from ragassay.errors import InputError, PluginError
+from ragassay.errors import InputError, PluginError, legible
 from ragassay.seams import Seam
 
 BUILT_IN: Mapping[Seam, Mapping[str, str]] = {
@@ -84,6 +84,10 @@ def _imported(module: str, seam: Seam, kind: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         raise PluginError(f"the {seam[:-1]} {kind!r} cannot be imported ({error}); {_remedy(error)}") from error
+    except Exception as error:  # an outside module may raise anything
+        raise PluginError(
+            f"the {seam[:-1]} {kind!r} cannot be imported: it raised {type(error).__name__}: {legible(error)}"
+        ) from error
 
 
 def _remedy(error: ImportError) -> str:

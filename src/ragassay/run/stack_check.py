@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Literal
@@ -134,12 +134,23 @@ def _checked_input(board: BoardFile, names: Sequence[str]) -> tuple[list[RowTabl
     problems.of(lambda: make_chunker(board.chunker))
     for row in chosen:
         try:
+            _declares(row.stack["kind"])
             problems.of(lambda row=row: check_stack(row.stack, f"row {row.name!r}"))  # type: ignore[misc]
         except PluginError as error:
             refused[row.name] = error
     problems.raise_all(f"the stacks of {board.path.name} cannot be checked")
     assert benchmark is not None
     return chosen, benchmark, refused
+
+
+def _declares(kind: str) -> None:
+    """Raise `PluginError` for a class that lacks what every stack declares; an unknown kind is left to others."""
+    if kind not in plugins.names("stacks"):
+        return
+    plugin = plugins.load("stacks", kind)
+    wanted = {"owns_corpus": bool, "default_parts": Mapping}
+    if lacking := [name for name, of in wanted.items() if not isinstance(getattr(plugin, name, None), of)]:
+        raise PluginError(f"the class of the stack {kind!r} does not declare {' and '.join(lacking)}")
 
 
 def _no_row(board: BoardFile, unknown: Sequence[str]) -> None:

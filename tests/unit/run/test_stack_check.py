@@ -202,6 +202,15 @@ def test_a_stack_whose_package_is_not_installed(lab: Lab, monkeypatch: pytest.Mo
     assert found.exit_code == 3
 
 
+def test_a_class_that_does_not_declare_what_every_stack_does(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its row fails and says what is lacking."""
+    lab.write(stack=register(monkeypatch, first_chunk))
+    monkeypatch.setattr(sys.modules["scripted_stack"], "Stack", type("Bare", (), {"owns_corpus": "no"}))
+    row = last(check(lab))
+    assert (row.state, row.step) == ("failed", "import")
+    assert row.problem == "the class of the stack 'scripted' does not declare owns_corpus and default_parts"
+
+
 def test_input_that_a_stack_refuses_when_it_is_built(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """Is wrong input of that row, exit code 2; where another row's service failed besides, 3."""
     lab.write(stack='{ kind = "hybrid", of = [ { kind = "bm25" } ] }')

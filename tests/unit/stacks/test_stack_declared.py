@@ -110,6 +110,12 @@ def test_an_outside_plugin_is_read_without_being_imported(kinds: dict[str, Decla
     assert "acme_search" not in sys.modules
 
 
+def test_an_outside_plugin_that_raises_when_it_is_imported(kinds: dict[str, Declared]) -> None:
+    """Is the plugin's failure, not a bug of ours."""
+    with pytest.raises(PluginError, match="'acme-words' cannot be imported: it raised RuntimeError: imported"):
+        plugins.load("stacks", "acme-words")
+
+
 def test_what_is_missing_is_named(kinds: dict[str, Declared]) -> None:
     """A package that a function of the plugin imports, and a module that is not there at all, are named."""
     assert kinds["acme-lost"].missing == ("not_installed_anywhere",)
