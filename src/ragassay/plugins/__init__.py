@@ -30,6 +30,7 @@ BUILT_IN: Mapping[Seam, Mapping[str, str]] = {
         "window": "ragassay.plugins.stacks.window:Window",
         "parent": "ragassay.plugins.stacks.parent:Parent",
         "mmr": "ragassay.plugins.stacks.mmr:MMR",
+        "http": "ragassay.plugins.stacks.http:Http",
     },
     "models": {
         "openai": "ragassay.plugins.models.openai:OpenAIModel",

@@ -1,14 +1,14 @@
 """The one HTTP client of all plugins: one attempt per call, every fault a `ModelError` with its kind.
 
-No cookies, no redirects, no proxy from the environment. The key stands in the Authorization header and nowhere
-else: it is removed from every message, in the forms in which servers echo it.
+No cookies, no redirects, no proxy from the environment. The key stands in one header (Authorization, unless another is
+named) and nowhere else: it is removed from every message, in the forms in which servers echo it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -36,6 +36,11 @@ CONNECT_TIMEOUT_S = 10.0
 TIMEOUT_S = 300.0
 MAX_RESPONSE_BYTES = 16 * 1024 * 1024
 _HEADER_CHARS = 100
+_NOT_SERVED = (404, 405, 501)
+
+
+class _NotServed(Exception):
+    """A GET that the server has nothing for."""
 
 
 class HttpReply(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,13 +55,19 @@ class HttpReply(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HttpClient:
-    """Posts JSON to one server; the connection pool holds `connections`, opened at the first call."""
+    """Posts JSON to one server; the connection pool holds `connections`, opened at the first call.
+
+    The key is sent as `Authorization: Bearer KEY`, or alone in the header that `key_header` names. `advice` gives what
+    an error's message ends with, from the status and the kind of the error.
+    """
 
     def __init__(
         self,
         base_url: str,
         *,
         key: Secret | None = None,
+        key_header: str = "Authorization",
+        advice: Callable[[int, ModelErrorKind], str] | None = None,
         connections: int = 8,
         timeout_s: float = TIMEOUT_S,
         read_timeout_s: float | None = None,
@@ -66,6 +77,8 @@ class HttpClient:
         self.base_url = checked_base_url(base_url)
         self.host = urlsplit(self.base_url).netloc
         self._key = _checked_key(key)
+        self._key_header = key_header
+        self._advice = advice or _hint
         self._secrets = key_forms(key)
         self._connections = connections
         self._max_bytes = max_response_bytes
@@ -83,9 +96,19 @@ class HttpClient:
         undecodable, truncated or oversized body), `error_body` (an error object under a 2xx status), `auth` and
         `bad_request` (these two are final). `retry_after_s` is what the server asked us to wait.
         """
+        return await self._reply("POST", path, msgspec.json.encode(body))
+
+    async def get_json(self, path: str) -> HttpReply | None:
+        """Get base URL + `path` once; None where nothing is served there (404, 405, 501), else as `post_json`."""
+        try:
+            return await self._reply("GET", path, None)
+        except _NotServed:
+            return None
+
+    async def _reply(self, method: str, path: str, payload: bytes | None) -> HttpReply:
         started = time.perf_counter()
         try:
-            data, headers = await self._exchange(path, msgspec.json.encode(body))
+            data, headers = await self._exchange(method, path, payload)
             found = decoded(data, headers.get("Content-Type", ""))
         except (aiohttp.ClientError, OSError, Malformed) as error:
             fault = self._fault(error)  # raised below, outside: aiohttp's errors carry the request's headers
@@ -114,11 +137,13 @@ class HttpClient:
         if session is not None:
             await session.close()
 
-    async def _exchange(self, path: str, payload: bytes) -> tuple[bytes, Mapping[str, str]]:
+    async def _exchange(self, method: str, path: str, payload: bytes | None) -> tuple[bytes, Mapping[str, str]]:
         """Send one request; return body and headers of a 2xx reply, or raise the fault that its status stands for."""
-        async with self._open().post(
-            self.base_url + path, data=payload, headers=self._headers(), allow_redirects=False
+        async with self._open().request(
+            method, self.base_url + path, data=payload, headers=self._headers(), allow_redirects=False
         ) as response:
+            if method == "GET" and response.status in _NOT_SERVED:
+                raise _NotServed
             data = await self._read(response)
             if 200 <= response.status < 300:
                 return data, response.headers
@@ -128,7 +153,7 @@ class HttpClient:
         """Return the error that a status and its body stand for."""
         kind, retryable = status_fault(status)
         words = readable(data)
-        hint = _hint(status, kind)
+        hint = self._advice(status, kind)
         if status == 429 and spent_for_good(words):
             retryable, hint = False, "; the account's allowance is used up, so it is not asked again"
         elif kind == "bad_request" and unmet_this_time(words):
@@ -155,7 +180,8 @@ class HttpClient:
     def _headers(self) -> dict[str, str]:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if self._key is not None:
-            headers["Authorization"] = f"Bearer {self._key.reveal()}"
+            bearer = "Bearer " if self._key_header == "Authorization" else ""
+            headers[self._key_header] = bearer + self._key.reveal()
         return headers
 
     def _open(self) -> aiohttp.ClientSession:

@@ -67,8 +67,18 @@ def _value(data: bytes) -> Any:
         if (words := plain(text)) != text:
             said = words[:200] or "without words"
             raise Malformed(f"the reply is an HTML page and no JSON ({said}); check base_url") from error
-        raise Malformed(f"the reply is no JSON ({error})") from error
+        raise Malformed(f"the reply is no JSON ({_constant_in(data) or error})") from error
     return value
+
+
+def _constant_in(data: bytes) -> str | None:
+    """Say so where a reply would be JSON but for NaN or Infinity, which several libraries write."""
+    found: list[str] = []
+    try:
+        json.loads(data, parse_constant=found.append)
+    except (ValueError, RecursionError):
+        return None
+    return f"{found[0]} is no number of JSON" if found else None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> None:

@@ -135,7 +135,8 @@ class StackBuilder:
                 parts[key] = [self._part(key, part, f"{place}.{key}[{i}]") for i, part in enumerate(value)]
             else:
                 parts[key] = self._part(key, value, f"{place}.{key}")
-        stack = make("stacks", params, place)
+        given = {"key": self._keys.get(str(params["key_env"]))} if params.get("key_env") else {}
+        stack = make("stacks", params, place, **given)
         try:
             retriever: Retriever = stack.build(self._chunks, parts, self._report(place))
         except InputError as error:
@@ -222,10 +223,20 @@ def make_judge(
 
 
 def needed_keys(tables: Sequence[ModelTable | None], stacks: Sequence[JSON] = ()) -> list[str]:
-    """Return the environment variables that the keys of these models, and of these stacks' embedders, are in."""
+    """Return the environment variables that the keys of these models, of these stacks and of their parts are in."""
     models = {table.key_env for table in tables if table and table.key_env}
-    embedders = {part.get("key_env") for stack in stacks for part in embedders_of(stack)}
-    return sorted(models | {name for name in embedders if isinstance(name, str) and name})
+    parts = [part for stack in stacks for part in (*stacks_of(stack), *embedders_of(stack))]
+    named = {part.get("key_env") for part in parts}
+    return sorted(models | {name for name in named if isinstance(name, str) and name})
+
+
+def stacks_of(entry: JSON) -> Iterator[JSON]:
+    """Yield a stack's entry, and those of the stacks inside it, at any depth."""
+    yield entry
+    for key, value in entry.items():
+        for part in value if isinstance(value, list) else [value]:
+            if PARTS.get(key) == "stacks" and isinstance(part, dict):
+                yield from stacks_of(part)
 
 
 def embedders_of(entry: JSON) -> Iterator[JSON]:
