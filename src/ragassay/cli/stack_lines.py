@@ -92,6 +92,15 @@ def checked(found: StacksChecked) -> Iterator[str]:
     yield f"{answer} of {len(found.rows)} answer{beside}"
 
 
+def service(problems: Sequence[str]) -> Iterator[str]:
+    """Yield what is wrong with a service, one line each, then the verdict."""
+    yield from (f"- {one_line(problem)}" for problem in problems)
+    count = len(problems)
+    yield (
+        f"{count} problem{'s' if count > 1 else ''}: it cannot be a row as it is" if count else "it keeps the contract"
+    )
+
+
 def _facts(one: RowChecked, chunks: int) -> Iterator[tuple[str, str]]:
     if one.problem is not None:
         at = f"at the step {one.step!r}: " if one.step else ""

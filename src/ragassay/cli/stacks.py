@@ -99,3 +99,28 @@ def check(board_path: Path, rows: tuple[str, ...], workspace: Path | None, as_js
         for line in stack_lines.checked(checked):
             click.echo(line)
     return checked.exit_code
+
+
+@command.command("check-http", short_help="Ask a retrieval service of your own whether it keeps the contract.")
+@click.argument("url")
+@click.option("--key-env", metavar="NAME", help="The environment variable that holds the service's key.")
+@click.option("--key-header", metavar="NAME", help="The header that carries the key [default: Authorization].")
+@click.option("--question", "questions", multiple=True, metavar="TEXT", help="Ask this besides; may be repeated.")
+@_json_option
+def check_http(url: str, key_env: str | None, key_header: str | None, questions: tuple[str, ...], as_json: bool) -> int:
+    """Ask the service at URL what the stack `http` needs of it, and say all that is wrong; 1 if anything is."""
+    from ragassay.plugins.stacks.http_check import check_service
+    from ragassay.records import Secret
+
+    params = {name: value for name, value in (("key_env", key_env), ("key_header", key_header)) if value is not None}
+    if key_env and not os.environ.get(key_env):
+        plugins.load("stacks", "http")(url=url, **params)
+        raise InputError(f"the variable {key_env} is not set", [f"export {key_env}=… (its value is never printed)"])
+    key = Secret(os.environ[key_env]) if key_env else None
+    problems = check_service(url, key=key, params=params, questions=questions)
+    if as_json:
+        click.echo(msgspec.json.encode({"problems": problems}).decode())
+    else:
+        for line in stack_lines.service(problems):
+            click.echo(line)
+    return 1 if problems else 0
