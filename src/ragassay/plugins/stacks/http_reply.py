@@ -53,8 +53,8 @@ def description_of(body: JSON) -> JSON:
         text = body.get(name)
         if not isinstance(text, str) or not 1 <= len(text) <= MAX_NAME_CHARS or not text.isprintable():
             raise StackError(
-                f"GET gives no usable {name!r}: a text of 1 to {MAX_NAME_CHARS} printable characters is wanted, beside "
-                "the other of 'name' and 'version'; a service that describes nothing answers GET with 404 or 405"
+                f"GET gives no usable {name!r}: 'name' and 'version' must be texts of 1 to {MAX_NAME_CHARS} printable "
+                "characters; a service that describes nothing answers GET with 404 or 405"
             )
     return {"name": body["name"], "version": body["version"]}
 
