@@ -118,9 +118,10 @@ def test_no_kind_of_page_scrolls_sideways(browser: Any, site: Path, public: Path
 
 
 def test_pages_ask_for_nothing_and_say_nothing_on_the_console(page: Any, site: Path, public: Path) -> None:
-    """Opened from file://, no page makes a request beside its own, and no policy is broken."""
+    """Opened from file://, no page makes a request beside its own, and no policy is broken: `page` fails otherwise."""
     for path in kinds(site) + kinds(public):
         page.goto(path.as_uri())
+        assert page.title(), path
 
 
 def shown(page: Any) -> list[str]:

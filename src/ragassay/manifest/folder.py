@@ -56,6 +56,12 @@ def _read(path: Path) -> bytes:
     cap = MAX_BYTES.get(path.name, BESIDE.get(path.name))
     if cap is None:
         return b""  # refused by its name: its bytes are not needed
+    return read_capped(path, cap)
+
+
+def read_capped(path: Path, cap: int) -> bytes:
+    """Return the bytes of a file that may have `cap`; raises `VerifyError`: BUNDLE_DAMAGED or BUNDLE_TOO_LARGE."""
+    name = path.name.encode("utf-8", "backslashreplace").decode("utf-8")
     try:
         with path.open("rb") as file:
             data = file.read(cap + 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ragassay.errors import InputError, VerifyError
-from ragassay.manifest.folder import RunFiles
+from ragassay.manifest.folder import RunFiles, read_capped
 from ragassay.manifest.judgement import JUDGEMENT, JUDGEMENT_BYTES, decode_signed, folder_name
 
 FOLDER = "judgements"
@@ -70,12 +70,4 @@ def _misplaced(folder: Path, envelope: bytes | None) -> list[VerifyError]:
 def _read(path: Path) -> bytes:
     if path.is_symlink() or not path.is_file():
         raise VerifyError(f"{path.name} is no plain file; a judgement holds files only", code="BUNDLE_LINK")
-    cap = JUDGEMENT_BYTES[path.name]
-    try:
-        with path.open("rb") as file:
-            data = file.read(cap + 1)
-    except OSError as error:
-        raise VerifyError(f"{path.name} cannot be read: {error.strerror}", code="BUNDLE_DAMAGED") from error
-    if len(data) > cap:
-        raise VerifyError(f"{path.name} has more than the {cap} bytes allowed", code="BUNDLE_TOO_LARGE")
-    return data
+    return read_capped(path, JUDGEMENT_BYTES[path.name])
