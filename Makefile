@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: install local-model demo screenshots test test-slow lint bench oracles bare docs lock clean
+.PHONY: install local-model engines demo screenshots test test-slow lint bench oracles bare docs lock clean
 
 install: $(STAMP)
 
@@ -39,10 +39,18 @@ $(LOCAL): $(STAMP) requirements/llamacpp.txt
 	$(BIN)/ragassay models pull smollm2-135m
 	touch $(LOCAL)
 
-test: install
+# The engines and clients behind the extras of retrieval stacks: their tests run against the real ones.
+ENGINES := $(VENV)/.engines-installed
+engines: $(ENGINES)
+
+$(ENGINES): $(STAMP) requirements/engines.txt
+	$(PYTHON) -m pip --python $(BIN)/python install --quiet --require-hashes -r requirements/engines.txt
+	touch $(ENGINES)
+
+test: install engines
 	$(BIN)/python -m pytest -m "not slow"
 
-test-slow: install
+test-slow: install engines
 	$(BIN)/python -m pytest -m slow
 
 lint: install
@@ -95,13 +103,15 @@ bare: install
 	$(PYTHON) -m pip --python $(BARE)/bin/python install --quiet --no-deps $(BARE)/wheel/*.whl
 	$(BARE)/bin/python tests/bare/check.py
 
-# Needs pip-tools; writes no registry address into the locks. (requirements/oracles-log.txt is the same for `aics-tlog`,
-# made by a pip-tools under Python 3.12.)
-LOCK := pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
-  --no-emit-options --strip-extras --allow-unsafe
+# Needs uv; writes no registry address into the locks. (requirements/oracles-log.txt is the same for `aics-tlog`, made
+# under Python 3.12.) The engines are resolved together with everything else first: what they cap holds in dev.txt too.
+LOCK := uv pip compile --quiet --no-config --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
+ENGINE_EXTRAS := chroma elasticsearch engines fastembed haystack lancedb langchain llamaindex milvus opensearch pgvector \
+  pinecone qdrant vertex weaviate wordllama
 lock:
+	$(LOCK) --extra run --extra dev $(ENGINE_EXTRAS:%=--extra %) --output-file requirements/engines.txt pyproject.toml
 	$(LOCK) --output-file requirements/base.txt pyproject.toml
-	$(LOCK) --extra run --extra dev --output-file requirements/dev.txt pyproject.toml
+	$(LOCK) --extra run --extra dev --constraint requirements/engines.txt --output-file requirements/dev.txt pyproject.toml
 	printf 'pynacl\nsecuresystemslib[crypto,pynacl]\n' | $(LOCK) --output-file requirements/oracles.txt -
 	printf 'irrcac\nkrippendorff\n' | $(LOCK) --output-file requirements/oracles-agreement.txt -
 	echo 'xllamacpp>=0.2' | $(LOCK) --output-file requirements/llamacpp.txt -
