@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-import threading
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -15,10 +14,10 @@ from numpy.typing import NDArray
 
 from ragassay.errors import StackError
 from ragassay.plugins.stacks.parameters import Parameters
-from ragassay.plugins.stacks.ranking import shortest
-from ragassay.plugins.stacks.vectors import described, embed_chunks, embed_query, embedder_of, release, truncated
-from ragassay.records import JSON, Chunk, Hit
-from ragassay.seams import Embedder, Progress
+from ragassay.plugins.stacks.vector_index import VectorIndex, points, raised_as_stack_error
+from ragassay.plugins.stacks.vectors import described, embed_chunks, embedder_of, truncated
+from ragassay.records import JSON, Chunk
+from ragassay.seams import Progress
 
 METRICS = {"cosine": "Cosine", "dot": "Dot", "euclid": "Euclid"}
 _BLOCK = 512
@@ -40,27 +39,32 @@ class Qdrant:
         self._full_scan_kb = read.integer("full_scan_threshold_kb", 10_000, low=1, high=1_000_000_000)
         read.finish()
 
-    def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> QdrantIndex:
+    def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> VectorIndex:
         """Embed all chunks and index them in a temporary folder; raises `StackError` for an engine error."""
         embedder = embedder_of("qdrant", parts)
         matrix = embed_chunks(embedder, chunks, progress)
-        graph = {} if self._exact else {"hnsw": self._hnsw()}
-        about = described(
+        hnsw = None if self._exact else self._hnsw()
+        engine = None
+        if chunks:
+            with raised_as_stack_error("qdrant", f"index {len(chunks)} chunks"):
+                engine = EdgeShard(matrix, self._metric, hnsw)
+        return VectorIndex(
             "qdrant",
+            [chunk.id for chunk in chunks],
             embedder,
-            truncated(embedder, chunks),
-            metric=self._metric,
-            exact=self._exact,
-            **graph,
-            qdrant_edge_py=version("qdrant-edge-py"),
+            engine,
+            dimension=matrix.shape[1],
+            zero_is_far=self._metric != "euclid",
+            about=described(
+                "qdrant",
+                embedder,
+                truncated(embedder, chunks),
+                metric=self._metric,
+                exact=self._exact,
+                **({} if hnsw is None else {"hnsw": hnsw}),
+                qdrant_edge_py=version("qdrant-edge-py"),
+            ),
         )
-        index = QdrantIndex([chunk.id for chunk in chunks], embedder, about)
-        try:
-            index.fill(matrix)
-        except BaseException:
-            index.close()
-            raise
-        return index
 
     def _hnsw(self) -> JSON:
         return {
@@ -71,108 +75,59 @@ class Qdrant:
         }
 
 
-class QdrantIndex:
-    """One shard in a temporary folder, gone after `close`."""
+class EdgeShard:
+    """One shard in a temporary folder, gone after `close`; a Euclidean distance is returned negated."""
 
-    def __init__(self, ids: Sequence[str], embedder: Embedder, about: JSON) -> None:
-        self._ids = list(ids)
-        self._embedder = embedder
-        self._described = about
+    most = 1_000_000_000
+
+    def __init__(self, matrix: NDArray[np.float32], metric: str, hnsw: JSON | None) -> None:
+        self._hnsw = hnsw
+        self._sign = -1 if metric == "euclid" else 1
         self._folder = tempfile.TemporaryDirectory(prefix="ragassay-qdrant-")
-        self._shard: qdrant_edge.EdgeShard | None = None
-        self._dimension = 0
-        self._lock = threading.Lock()
-
-    def fill(self, matrix: NDArray[np.float32]) -> None:
-        """Index one vector per id; nothing to do for an empty corpus."""
-        if not self._ids:
-            return
-        self._dimension = matrix.shape[1]
         try:
-            self._shard = qdrant_edge.EdgeShard.create(str(Path(self._folder.name) / "shard"), self._config())
-            for start in range(0, len(matrix), _BLOCK):
-                block = enumerate(matrix[start : start + _BLOCK], start)
-                points = [qdrant_edge.Point(at, row.tolist()) for at, row in block]
-                self._shard.update(qdrant_edge.UpdateOperation.upsert_points(points))
-            if "hnsw" in self._described:
-                self._shard.optimize()
-            stored = self.count()
-        except Exception as error:  # the engine raises plain Exception
-            raise StackError(f"qdrant could not index {len(self._ids)} chunks: {error}") from error
-        if stored != len(self._ids):
-            raise StackError(f"qdrant holds {stored} of {len(self._ids)} chunks after indexing")
+            self._shard = qdrant_edge.EdgeShard.create(
+                str(Path(self._folder.name) / "shard"), _config(matrix.shape[1], metric, hnsw)
+            )
+            self._fill(matrix)
+        except BaseException:
+            self._folder.cleanup()
+            raise
 
-    def search(self, text: str, k: int) -> list[Hit]:
-        """Return at most k chunks, best first, equal scores in chunk order.
-
-        A higher score is better for every metric: a Euclidean distance is returned negated. A question whose
-        vector is zero is near nothing under cosine and dot: an empty list.
-        """
-        if not self._ids or k < 1:
-            return []
-        query = embed_query(self._embedder, text, self._dimension)
-        if not query.any() and self._described["metric"] != "euclid":
-            return []
-        ranked = self._nearest(query.tolist(), min(k, len(self._ids)))
-        sign = -1 if self._described["metric"] == "euclid" else 1
-        return [Hit(chunk=self._ids[at], score=sign * shortest(np.float32(score)) + 0.0) for at, score in ranked[:k]]
+    def nearest(self, text: str, vector: Sequence[float], limit: int) -> list[tuple[int, float]]:
+        """Return the `limit` nearest positions, best first."""
+        params = qdrant_edge.SearchParams(
+            exact=self._hnsw is None, hnsw_ef=None if self._hnsw is None else self._hnsw["ef"]
+        )
+        request = qdrant_edge.SearchRequest(qdrant_edge.Query.Nearest(list(vector)), limit, params=params)
+        return [(int(str(point.id)), self._sign * point.score) for point in self._shard.search(request)]
 
     def count(self) -> int:
-        """Return how many points the engine holds; none for an empty corpus. Raises `StackError` after `close`."""
-        if self._shard is None:
-            if self._ids:
-                raise StackError("qdrant was asked after it was closed")
-            return 0
-        try:
-            return int(self._shard.info().points_count)
-        except Exception as error:  # the engine raises plain Exception
-            raise StackError(f"qdrant could not count its points: {error}") from error
-
-    def describe(self) -> JSON:
-        """Return metric, exact or HNSW parameters, truncated chunks, the embedder and the engine's version."""
-        return dict(self._described)
+        """Return how many points the engine holds."""
+        return int(self._shard.info().points_count)
 
     def close(self) -> None:
-        """Close the shard, remove its folder, and close the embedder."""
-        with self._lock:
-            shard, self._shard = self._shard, None
-            if shard is not None:
-                shard.close()
-            self._folder.cleanup()
-        release(self._embedder)
+        """Close the shard and remove its folder."""
+        self._shard.close()
+        self._folder.cleanup()
 
-    def _nearest(self, query: list[float], k: int) -> list[tuple[int, float]]:
-        """Return (position, score) best first; asks for more until no tie is cut, since the engine cuts ties anyhow."""
-        limit = k
-        while True:
-            limit = min(limit * 2 + 8, len(self._ids))
-            found = self._ask(query, limit)
-            if len(found) < limit or limit == len(self._ids) or found[-1][1] != found[k - 1][1]:
-                best_first = 1 if self._described["metric"] == "euclid" else -1
-                return sorted(found, key=lambda one: (best_first * one[1], one[0]))
+    def _fill(self, matrix: NDArray[np.float32]) -> None:
+        for first, rows in points(matrix, _BLOCK):
+            block = [qdrant_edge.Point(at, row.tolist()) for at, row in enumerate(rows, first)]
+            self._shard.update(qdrant_edge.UpdateOperation.upsert_points(block))
+        if self._hnsw is not None:
+            self._shard.optimize()
+        if (stored := self.count()) != len(matrix):
+            raise StackError(f"qdrant holds {stored} of {len(matrix)} chunks after indexing")
 
-    def _ask(self, query: list[float], limit: int) -> list[tuple[int, float]]:
-        shard = self._shard
-        if shard is None:
-            raise StackError("qdrant was asked after it was closed")
-        hnsw = self._described.get("hnsw")
-        params = qdrant_edge.SearchParams(exact=hnsw is None, hnsw_ef=None if hnsw is None else hnsw["ef"])
-        try:
-            nearest = qdrant_edge.Query.Nearest(query)
-            points = shard.search(qdrant_edge.SearchRequest(nearest, limit, params=params))
-            return [(int(str(point.id)), point.score) for point in points]
-        except Exception as error:  # the engine raises plain Exception
-            raise StackError(f"qdrant could not search: {error}") from error
 
-    def _config(self) -> qdrant_edge.EdgeConfig:
-        hnsw = self._described.get("hnsw") or {"m": 16, "ef_construct": 100, "full_scan_threshold_kb": 10_000}
-        metric = getattr(qdrant_edge.Distance, METRICS[self._described["metric"]])
-        return qdrant_edge.EdgeConfig(
-            vectors=qdrant_edge.EdgeVectorParams(self._dimension, metric),
-            hnsw_config=qdrant_edge.HnswIndexConfig(
-                hnsw["m"], hnsw["ef_construct"], hnsw["full_scan_threshold_kb"], max_indexing_threads=1
-            ),
-            # Everything is indexed in one segment: an unindexed remainder would be searched exactly and hide HNSW.
-            optimizers=qdrant_edge.EdgeOptimizersConfig(default_segment_number=1, indexing_threshold=1),
-            wal_enabled=False,
-        )
+def _config(dimension: int, metric: str, hnsw: JSON | None) -> qdrant_edge.EdgeConfig:
+    graph = hnsw or {"m": 16, "ef_construct": 100, "full_scan_threshold_kb": 10_000}
+    return qdrant_edge.EdgeConfig(
+        vectors=qdrant_edge.EdgeVectorParams(dimension, getattr(qdrant_edge.Distance, METRICS[metric])),
+        hnsw_config=qdrant_edge.HnswIndexConfig(
+            graph["m"], graph["ef_construct"], graph["full_scan_threshold_kb"], max_indexing_threads=1
+        ),
+        # Everything is indexed in one segment: an unindexed remainder would be searched exactly and hide HNSW.
+        optimizers=qdrant_edge.EdgeOptimizersConfig(default_segment_number=1, indexing_threshold=1),
+        wal_enabled=False,
+    )
