@@ -52,16 +52,6 @@ class Store(Protocol):
         ...
 
 
-class Stored(msgspec.Struct, frozen=True, kw_only=True):
-    """What `ragassay index` says of a stored index."""
-
-    name: str
-    reused: bool
-    """True where it was whole already."""
-    others: tuple[str, ...] = ()
-    """Indexes of ragassay on the same server under other names, sorted: other rows', or stale."""
-
-
 def digest_of(chunks: Sequence[Chunk], embedder: Embedder | None, settings: JSON) -> str:
     """Return 32 hex digits over the chunks' ids and texts, in order, the embedder and what shapes the index."""
     held = [[chunk.id, chunk.sha256] for chunk in chunks]

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -47,6 +48,16 @@ class VectorEngine(Protocol):
         ...
 
 
+class Stored(msgspec.Struct, frozen=True, kw_only=True):
+    """An index that stays on a server: what `ragassay index` says of it."""
+
+    name: str
+    reused: bool
+    """True where it was whole already."""
+    others: tuple[str, ...] = ()
+    """Indexes of ragassay on the same server under other names, sorted: other rows', or stale."""
+
+
 class VectorIndex:
     """A built engine with the embedder of its questions; `zero_is_far` where a zero vector is near nothing."""
 
@@ -60,6 +71,7 @@ class VectorIndex:
         dimension: int,
         zero_is_far: bool,
         about: JSON,
+        stored: Stored | None = None,
     ) -> None:
         self._kind = kind
         self._ids = list(ids)
@@ -68,6 +80,8 @@ class VectorIndex:
         self._dimension = dimension
         self._zero_is_far = zero_is_far
         self._about = about
+        self.stored = stored
+        """Where the index stays after `close`; None where it is gone then."""
         self._lock = threading.Lock()
 
     def search(self, text: str, k: int) -> list[Hit]:
