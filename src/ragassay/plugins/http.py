@@ -55,7 +55,7 @@ class HttpReply(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HttpClient:
-    """Posts JSON to one server; the connection pool holds `connections`, opened at the first call.
+    """Asks one server; the connection pool holds `connections`, opened at the first call.
 
     The key is sent as `Authorization: Bearer KEY`, or alone in the header that `key_header` names. `advice` gives what
     an error's message ends with, from the status and the kind of the error.
@@ -96,7 +96,11 @@ class HttpClient:
         undecodable, truncated or oversized body), `error_body` (an error object under a 2xx status), `auth` and
         `bad_request` (these two are final). `retry_after_s` is what the server asked us to wait.
         """
-        return await self._reply("POST", path, msgspec.json.encode(body))
+        return await self.post_bytes(path, msgspec.json.encode(body), "application/json")
+
+    async def post_bytes(self, path: str, payload: bytes, content_type: str) -> HttpReply:
+        """Post `payload` as it is to base URL + `path` once; the reply and the errors are those of `post_json`."""
+        return await self._reply("POST", path, payload, content_type)
 
     async def get_json(self, path: str) -> HttpReply | None:
         """Get base URL + `path` once; None where nothing is served there (404, 405, 501), else as `post_json`."""
@@ -105,10 +109,12 @@ class HttpClient:
         except _NotServed:
             return None
 
-    async def _reply(self, method: str, path: str, payload: bytes | None) -> HttpReply:
+    async def _reply(
+        self, method: str, path: str, payload: bytes | None, content_type: str = "application/json"
+    ) -> HttpReply:
         started = time.perf_counter()
         try:
-            data, headers = await self._exchange(method, path, payload)
+            data, headers = await self._exchange(method, path, payload, content_type)
             found = decoded(data, headers.get("Content-Type", ""))
         except (aiohttp.ClientError, OSError, Malformed) as error:
             fault = self._fault(error)  # raised below, outside: aiohttp's errors carry the request's headers
@@ -137,10 +143,12 @@ class HttpClient:
         if session is not None:
             await session.close()
 
-    async def _exchange(self, method: str, path: str, payload: bytes | None) -> tuple[bytes, Mapping[str, str]]:
+    async def _exchange(
+        self, method: str, path: str, payload: bytes | None, content_type: str
+    ) -> tuple[bytes, Mapping[str, str]]:
         """Send one request; return body and headers of a 2xx reply, or raise the fault that its status stands for."""
         async with self._open().request(
-            method, self.base_url + path, data=payload, headers=self._headers(), allow_redirects=False
+            method, self.base_url + path, data=payload, headers=self._headers(content_type), allow_redirects=False
         ) as response:
             if method == "GET" and response.status in _NOT_SERVED:
                 raise _NotServed
@@ -177,8 +185,8 @@ class HttpClient:
             blocks.append(block)
         return blocks[0] if len(blocks) == 1 else b"".join(blocks)
 
-    def _headers(self) -> dict[str, str]:
-        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+    def _headers(self, content_type: str) -> dict[str, str]:
+        headers = {"Content-Type": content_type, "Accept": "application/json"}
         if self._key is not None:
             bearer = "Bearer " if self._key_header == "Authorization" else ""
             headers[self._key_header] = bearer + self._key.reveal()

@@ -73,6 +73,13 @@ class Parameters:
             return tuple(sorted(set(value)))
         return self._wrong(name, value, f"{', '.join(named)} or a list of words", default)
 
+    def table(self, name: str) -> Mapping[str, Any] | None:
+        """Return a table with text keys, or None when it was not given; anything else is noted."""
+        value = self._take(name, None)
+        if value is not None and (not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value)):
+            return self._wrong(name, value, "a table", None)
+        return value
+
     def finish(self) -> None:
         """Raise `InputError` with all problems and unknown names, if there are any."""
         unknown = sorted(set(self._given) - set(self._known))
