@@ -17,8 +17,11 @@ BUILT_IN: Mapping[Seam, Mapping[str, str]] = {
         "tokens": "ragassay.plugins.chunkers.tokens:TokenChunker",
     },
     "embedders": {
+        "fastembed": "ragassay.plugins.embedders.fastembed:FastEmbedEmbedder",
         "minilm-l6-v2-int8": "ragassay.plugins.embedders.minilm:MiniLM",
         "openai": "ragassay.plugins.embedders.openai:OpenAIEmbedder",
+        "sentence-transformers": "ragassay.plugins.embedders.sentence_transformers:SentenceTransformersEmbedder",
+        "wordllama": "ragassay.plugins.embedders.wordllama:WordLlamaEmbedder",
     },
     "stacks": {
         "none": "ragassay.plugins.stacks.none:NoRetrieval",
@@ -43,7 +46,17 @@ BUILT_IN: Mapping[Seam, Mapping[str, str]] = {
 }
 """Built-in plugins as `module:attribute`. The `llm` judge is no plugin: it is `judge/` over any model."""
 
-_EXTRA_OF = {"xllamacpp": "llamacpp"}
+_EXTRA_OF = {
+    "fastembed": "fastembed",
+    "huggingface_hub": "sentence-transformers",
+    "loguru": "fastembed",
+    "safetensors": "wordllama",
+    "sentence_transformers": "sentence-transformers",
+    "torch": "sentence-transformers",
+    "transformers": "sentence-transformers",
+    "wordllama": "wordllama",
+    "xllamacpp": "llamacpp",
+}
 
 
 def names(seam: Seam) -> list[str]:
