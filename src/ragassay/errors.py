@@ -3,6 +3,7 @@
 ```
 RagassayError
 ├── InputError            the person who runs it: a file, an option, a workspace (exit code 2)
+│   └── RunStopped        met inside a search: the run as a whole cannot go on
 ├── PluginError           a service or the author of a plugin (exit code 3); `.retryable`
 │   ├── ModelError        a chat endpoint, by `.kind`
 │   ├── StackError        a retrieval stack
@@ -33,6 +34,10 @@ class InputError(RagassayError):
         self.message = message
         self.problems = tuple(problems)
         super().__init__("\n".join([message, *(f"  - {problem}" for problem in self.problems)]))
+
+
+class RunStopped(InputError):
+    """Met inside a search, and no fault of that stack: the budget is spent, or a key is refused."""
 
 
 class PluginError(RagassayError):

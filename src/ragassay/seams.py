@@ -91,7 +91,7 @@ class Stack(Protocol):
     def __init__(self, **params: Any) -> None: ...
 
     def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> Retriever:
-        """Index `chunks`; `parts` holds the embedders, built stacks (Retrievers) and models its entry names.
+        """Index `chunks`; `parts` holds embedders, built stacks (`Retriever`) and models (`BlockingModel`).
 
         A part that stands in a list (`of = [...]`) arrives as a list.
         """
@@ -112,6 +112,22 @@ class Model(Protocol):
 
     async def close(self) -> None:
         """Release connections or weights; may be called twice."""
+        ...
+
+
+@runtime_checkable
+class BlockingModel(Protocol):
+    """A model as a stack gets it in its part `model`: behind limits, retries and budget; called from threads.
+
+    What its calls take is counted with the search that they are made in.
+    """
+
+    def complete(self, messages: Sequence[Message], params: Mapping[str, Any]) -> Reply:
+        """Return a reply with a text; raises `StackError` where there is none. `params` are added to the configured."""
+        ...
+
+    def describe(self) -> JSON:
+        """Return what the model says of itself."""
         ...
 
 

@@ -263,9 +263,8 @@ def test_a_stack_that_hangs_hurts_its_row_alone(lab: Lab, monkeypatch: pytest.Mo
         gate.wait(60)
         return []
 
-    monkeypatch.setattr(board_run, "STACK_TIMEOUT_S", 0.2)
     monkeypatch.setattr("ragassay.run.passes.STACK_ATTEMPTS", 1)
-    lab.write(stack=register(monkeypatch, hang))
+    lab.write(stack=register(monkeypatch, hang), row="timeout_s = 1")
     path = lab.folder / "board.toml"
     healthy = '[[rows]]\nname = "healthy"\nstack = { kind = "bm25" }\n'
     path.write_text(path.read_text(encoding="utf-8") + healthy, encoding="utf-8")

@@ -6,22 +6,31 @@ import asyncio
 import threading
 import weakref
 from collections.abc import Coroutine
-from typing import Any, TypeVar
-
-from ragassay.plugins.http import HttpClient
+from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
 _CLOSE_S = 5.0
 
 
-class HttpThread:
-    """Runs coroutines over one client for any thread; begun at the first call, ended by `close` or with its owner."""
+class Client(Protocol):
+    """What keeps connections in the thread's loop."""
 
-    def __init__(self, client: HttpClient) -> None:
+    async def close(self) -> None:
+        """Release them."""
+        ...
+
+
+class HttpThread:
+    """Runs coroutines over one client for any thread; begun at the first call, ended by `close` or with its owner.
+
+    A coroutine sees the context variables of the thread that it is run for.
+    """
+
+    def __init__(self, client: Client) -> None:
         self._client = client
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._end: weakref.finalize[[HttpClient, asyncio.AbstractEventLoop, threading.Thread], HttpThread] | None = None
+        self._end: weakref.finalize[[Client, asyncio.AbstractEventLoop, threading.Thread], HttpThread] | None = None
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Return what `work` returns, or raise what it raises; blocks the calling thread."""
@@ -53,7 +62,7 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
         loop.close()
 
 
-def _stop(client: HttpClient, loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
+def _stop(client: Client, loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
     async def end() -> None:
         await client.close()
         loop.stop()

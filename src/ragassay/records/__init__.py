@@ -5,7 +5,7 @@ decimal strings, times integer milliseconds (`_ms`) or seconds (`_s`), money int
 what is unknown is None, never 0.
 """
 
-from ragassay.records.answering import Answer, Delivered, Hit, Message, Reply, Retrieval, RetrievalState, Usage
+from ragassay.records.answering import Answer, Delivered, Hit, Message, Reply, Retrieval, RetrievalState, Spent, Usage
 from ragassay.records.calibration import (
     CalibrationReport,
     CalibrationSample,
@@ -128,6 +128,7 @@ __all__ = [
     "Seen",
     "SignOff",
     "Source",
+    "Spent",
     "Status",
     "TelemetryRow",
     "Usage",

@@ -32,6 +32,24 @@ RetrievalState: TypeAlias = Literal["ok", "empty", "off", "failed"]
 """`off` is the control (retrieval switched off), `empty` a search that worked and found nothing."""
 
 
+class Usage(Record, frozen=True):
+    """Tokens as the server counted them; None where it did not say."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+class Spent(Record, frozen=True):
+    """What the calls inside a search took: of a stack that embeds, reranks or reasons with a model behind an endpoint.
+
+    A sum of which one part is unknown is None; `attempts` counts calls that brought nothing too.
+    """
+
+    attempts: int = 0
+    usage: Usage = Usage()
+    cost_microusd: int | None = None
+
+
 class Retrieval(Record, frozen=True):
     """What a stack delivered for one question, checked: known ids, credited once, at or above the threshold."""
 
@@ -40,6 +58,7 @@ class Retrieval(Record, frozen=True):
     latency_ms: int
     duplicates: int = 0
     below_threshold: int = 0
+    spent: Spent = Spent()
 
 
 class Message(Record, frozen=True):
@@ -47,13 +66,6 @@ class Message(Record, frozen=True):
 
     role: Literal["system", "user", "assistant"]
     content: str
-
-
-class Usage(Record, frozen=True):
-    """Tokens as the server counted them; None where it did not say."""
-
-    input_tokens: int | None = None
-    output_tokens: int | None = None
 
 
 class Reply(Record, frozen=True):

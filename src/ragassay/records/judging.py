@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from ragassay.records.answering import Answer, Retrieval, Usage
+from ragassay.records.answering import Answer, Retrieval, Spent, Usage
 from ragassay.records.question import Claim
 from ragassay.records.values import Record
 
@@ -97,5 +97,7 @@ class Outcome(Record, frozen=True):
     failure: Failure | None = None
     spent: Answer | None = None
     """What the calls took that led to no answer (text empty); None where there is an answer or no call was made."""
+    search_spent: Spent = Spent()
+    """What the calls inside its searches took, failed searches included."""
     answered_at: int | None = None
     """Unix seconds at which the answer (or its failure) was there."""

@@ -76,6 +76,9 @@ class TelemetryRow(Record, frozen=True):
     retrieval_scores: tuple[str, ...] = ()
     duplicates: int = 0
     below_threshold: int = 0
+    retrieval_attempts: int = 0
+    retrieval_usage: Usage = Usage()
+    retrieval_cost_microusd: int | None = None
     answer_ms: int | None = None
     answer_attempts: int = 0
     answer_usage: Usage = Usage()
@@ -120,6 +123,8 @@ class Circumstance(Record, frozen=True):
     key_env: JSON
     exposure: str | None = None
     reask: str = "0%"
+    wire_form_only: bool = False
+    """True where this version of the stack was tested against its wire form only, never against the service itself."""
 
 
 class Config(Record, frozen=True):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from time import perf_counter
 
-from ragassay.errors import InputError, PluginError, StackError
+from ragassay.errors import InputError, PluginError, RunStopped, StackError
 from ragassay.records import Chunk, Retrieval
 from ragassay.retrieve.check import checked
 from ragassay.seams import Retriever
@@ -29,7 +29,8 @@ def search(
     `latency_ms` is the time of the search alone.
 
     Raises `StackError` for everything that goes wrong in or with the stack (`retryable` where asking again may
-    help), `InputError` for a `top_k` below 1 or a threshold that is no number.
+    help), `InputError` for a `top_k` below 1 or a threshold that is no number, `RunStopped` where the stack's own model
+    may not be asked any more.
     """
     cut = _threshold(threshold)
     if top_k is not None and top_k < 1:
@@ -49,7 +50,7 @@ def _ask(retriever: Retriever, text: str, k: int) -> object:
         found: object = retriever.search(text, k)
         # A lazy sequence may fail only when it is read; that is the stack's failure too.
         return list(found) if isinstance(found, Sequence) and not isinstance(found, str | bytes) else found
-    except StackError:
+    except (StackError, RunStopped):
         raise
     except PluginError as error:
         raise StackError(str(error), retryable=error.retryable) from error

@@ -12,6 +12,7 @@ import msgspec
 
 from ragassay.errors import InputError
 from ragassay.plugins.address import checked_base_url
+from ragassay.plugins.price import Price
 from ragassay.records import JSON, Profile
 from ragassay.run.table import Table
 from ragassay.seams import PARTS
@@ -24,6 +25,8 @@ MAX_USD = "1000000"
 MOST_TOKENS = 10**12
 LOCAL_MODELS = ("reader", "llamacpp")
 """Models that run in this process: they cost nothing, and no budget counts them."""
+STACK_TIMEOUT_S = 60
+"""How long a search may take where a row says nothing."""
 DEFAULT_TEMPLATE = "chunks-as-system/1"
 OWN_JUDGE = "[judge]"
 """What the board's own judge is called beside those of the panel: the table that describes it."""
@@ -40,20 +43,6 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
     timeout_s: int = 300
-
-
-class Price(msgspec.Struct, frozen=True, kw_only=True):
-    """USD per million tokens, which is micro-USD per token."""
-
-    input_usd_per_mtok: str
-    output_usd_per_mtok: str
-
-    def cost_microusd(self, input_tokens: int | None, output_tokens: int | None) -> int | None:
-        """Return the cost of one call, half-up, or None where the server did not count tokens."""
-        if input_tokens is None or output_tokens is None:
-            return None
-        cost = Decimal(self.input_usd_per_mtok) * input_tokens + Decimal(self.output_usd_per_mtok) * output_tokens
-        return int(cost + Decimal("0.5"))
 
 
 class ModelTable(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,6 +83,8 @@ class RowTable(msgspec.Struct, frozen=True, kw_only=True):
     top_k: int
     threshold: str | None
     exposure: str | None
+    timeout_s: int = STACK_TIMEOUT_S
+    """How long one search may take."""
 
 
 class BoardFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -212,6 +203,7 @@ def _rows(top: Table) -> tuple[RowTable, ...]:
                 stack=stack,
                 top_k=table.count("top_k", 5, high=1000),
                 threshold=table.decimal("threshold"),
+                timeout_s=table.count("timeout_s", STACK_TIMEOUT_S, high=86_400),
                 exposure=table.choice("exposure", EXPOSURES, "none") if "exposure" in table.data else None,
             )
         )

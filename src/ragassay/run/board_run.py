@@ -20,13 +20,15 @@ from ragassay.question import load_benchmark
 from ragassay.records import JSON, Benchmark, Corpus, Outcome
 from ragassay.run import preflight
 from ragassay.run.board_file import BoardFile, RowTable
+from ragassay.run.budget import Budget
 from ragassay.run.build import Keys, Report, StackBuilder, check_stack, make_chunker, make_endpoint, make_judge
 from ragassay.run.gathered import Gathered
 from ragassay.run.journal import GroupWriter, Journal
-from ragassay.run.limits import Budget, Endpoint
-from ragassay.run.passes import STACK_TIMEOUT_S, Fixed, PassRun, Row, traverse
-from ragassay.run.plan import PassPlan, planned, row_config
+from ragassay.run.limits import Endpoint
+from ragassay.run.passes import Fixed, PassRun, Row, traverse
+from ragassay.run.plan import PassPlan, planned
 from ragassay.run.registration import Announcement, Registrar, refuse_given_up
+from ragassay.run.row_config import row_config
 from ragassay.run.search_threads import SearchThreads
 from ragassay.run.spent import tally
 from ragassay.run.state import outcomes_of, refusals, replay
@@ -140,6 +142,8 @@ def build_rows(
         weights_cache=options.weights_cache,
         report=report,
         keys=prepared.keys,
+        budget=prepared.budget,
+        folder=prepared.board.path.parent,
     )
     template = {"name": prepared.board.template, "digest": template_named(prepared.board.template).digest()}
     rows = []
@@ -165,6 +169,7 @@ def build_rows(
                 owns_corpus=owns_corpus,
                 kind=row.stack["kind"],
                 config=config,
+                timeout_s=row.timeout_s,
             )
         )
     return rows
@@ -222,7 +227,7 @@ async def run_passes(
             judge=prepared.judge,
             template=prepared.board.template,
             threads=threads,
-            stack_timeout_s=STACK_TIMEOUT_S,
+            budget=prepared.budget,
         )
         passes = []
         for plan in plans:

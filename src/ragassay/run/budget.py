@@ -6,6 +6,7 @@ expected to take. So the sum passes the cap by at most one call's actual minus i
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from decimal import Decimal
 from typing import NamedTuple
@@ -33,7 +34,10 @@ class Need(NamedTuple):
 
 
 class Budget:
-    """Money and tokens spent against their caps (None: no cap), with what is reserved for the calls under way."""
+    """Money and tokens spent against their caps (None: no cap), with what is reserved for the calls under way.
+
+    Safe between threads; hold `lock` from `has_room` to `reserve`.
+    """
 
     def __init__(self, max_microusd: int | None = None, spent_microusd: int = 0, *, max_tokens: int | None = None):
         self.max_microusd = max_microusd
@@ -45,6 +49,7 @@ class Budget:
         self.estimated = NOTHING
         """What these calls were counted as; it is part of what is spent."""
         self.under_way = 0
+        self.lock = threading.RLock()
         self._closed = False
         self._tokens = 0
         self._microusd = 0
@@ -61,7 +66,7 @@ class Budget:
         return Amount(self._tokens, self._microusd)
 
     def on_release(self, wake: Callable[[], None]) -> None:
-        """Call `wake` whenever room may have come back."""
+        """Call `wake` whenever room may have come back, from whatever thread gave it back."""
         self._released.append(wake)
 
     def has_room(self, need: Need) -> bool:
@@ -79,30 +84,33 @@ class Budget:
 
     def reserve(self, need: Need) -> None:
         """Hold the most that a call which starts now can take."""
-        self.under_way += 1
-        self._tokens += need.most.tokens
-        self._microusd += need.most.microusd
+        with self.lock:
+            self.under_way += 1
+            self._tokens += need.most.tokens
+            self._microusd += need.most.microusd
 
     def release(self, need: Need) -> None:
         """Give back what was held for a call; what it took is `spend`'s business, and comes before."""
-        self.under_way -= 1
-        self._tokens -= need.most.tokens
-        self._microusd -= need.most.microusd
+        with self.lock:
+            self.under_way -= 1
+            self._tokens -= need.most.tokens
+            self._microusd -= need.most.microusd
         for wake in self._released:
             wake()
 
     def spend(self, amount: Amount, *, estimated: bool = False) -> None:
         """Count what a call took, or what it is estimated to have taken."""
-        self.spent_microusd += amount.microusd
-        self.spent_tokens += amount.tokens
-        if estimated:
-            self.estimated_calls += 1
-            self.estimated = Amount(self.estimated.tokens + amount.tokens, self.estimated.microusd + amount.microusd)
+        with self.lock:
+            self.spent_microusd += amount.microusd
+            self.spent_tokens += amount.tokens
+            if estimated:
+                self.estimated_calls += 1
+                self.estimated = _sum(self.estimated, amount)
 
     def resume(self, spent: Amount, *, estimated: Amount, estimated_calls: int) -> None:
         """Count what earlier sessions took, of which a part may be estimated."""
         self.spend(spent)
-        self.estimated = Amount(self.estimated.tokens + estimated.tokens, self.estimated.microusd + estimated.microusd)
+        self.estimated = _sum(self.estimated, estimated)
         self.estimated_calls += estimated_calls
 
     def refuse(self, need: Need) -> InputError:
@@ -119,6 +127,10 @@ class Budget:
         cap, key, gone, left = faults[0] if faults else (f"{usd(self.max_microusd or 0)}", "max_usd", True, "")
         said = f"the budget of {cap} is spent" if gone else f"the budget of {cap} is too small to go on ({left})"
         return InputError(f"{said}; raise [budget] {key} and run again: what was answered is kept")
+
+
+def _sum(one: Amount, other: Amount) -> Amount:
+    return Amount(one.tokens + other.tokens, one.microusd + other.microusd)
 
 
 def usd(microusd: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragassay import canon, plugins
 from ragassay.answer import check_reply
@@ -12,9 +12,12 @@ from ragassay.errors import InputError, PluginError, RagassayError, StackError, 
 from ragassay.judge import LLMJudge
 from ragassay.plugins.weights import require
 from ragassay.records import JSON, Chunk, Profile, Reply, Secret
-from ragassay.run.board_file import LOCAL_MODELS, JudgeTable, ModelTable
+from ragassay.run.board_file import LOCAL_MODELS, JudgeTable, ModelTable, model_table
+from ragassay.run.budget import Budget
 from ragassay.run.embeddings import CachedEmbedder
-from ragassay.run.limits import ATTEMPTS, Budget, Endpoint
+from ragassay.run.limits import ATTEMPTS, Endpoint
+from ragassay.run.stack_model import StackModel
+from ragassay.run.table import Table
 from ragassay.seams import PARTS, Chunker, Embedder, Judge, Model, Progress, Retriever, Seam
 
 Keys = Mapping[str, Secret]
@@ -49,6 +52,8 @@ def check_stack(entry: JSON, place: str) -> None:
             at = f"{place}.{key}" + (f"[{index}]" if isinstance(part, list) else "")
             if _seam_of(key, at) == "stacks":
                 check_stack(one, at)
+            elif _seam_of(key, at) == "models":
+                stack_model_table(one, at)
             else:
                 plugins.load(_seam_of(key, at), one["kind"])
     try:
@@ -74,10 +79,20 @@ def _is_part(value: object) -> bool:
 
 def _seam_of(key: str, place: str) -> Seam:
     seam = PARTS.get(key)
-    if seam not in ("embedders", "stacks"):
-        known = ", ".join(sorted(name for name, seam in PARTS.items() if seam in ("embedders", "stacks")))
+    if seam is None:
+        known = ", ".join(sorted(PARTS))
         raise InputError(f"{place}: a stack cannot hold a part named {key!r}; known are {known}")
     return seam
+
+
+def stack_model_table(entry: JSON, place: str, folder: Path = Path()) -> ModelTable:
+    """Return the model that a stack's entry names; raises `InputError` with all its problems. Paths are in `folder`."""
+    problems: list[str] = []
+    table = model_table(Table(entry, place, problems), folder)
+    if problems:
+        raise InputError(f"{place}: the model cannot be used", problems)
+    plugins.load("models", table.kind)
+    return table
 
 
 def make_chunker(entry: JSON) -> Chunker:
@@ -112,7 +127,10 @@ class StackBuilder:
         weights_cache: Path,
         report: Report,
         keys: Keys | None = None,
+        budget: Budget | None = None,
+        folder: Path = Path(),
     ) -> None:
+        """Models inside stacks draw on `budget`, and their paths are relative to `folder`."""
         self._weights_cache = weights_cache
         self._keys = keys or {}
         self._chunks = chunks
@@ -120,6 +138,9 @@ class StackBuilder:
         self._cache = cache
         self._report = report
         self._embedders: dict[str, CachedEmbedder] = {}
+        self._models: dict[str, StackModel] = {}
+        self._budget = budget or Budget()
+        self._folder = folder
 
     @property
     def embedders(self) -> Sequence[CachedEmbedder]:
@@ -149,10 +170,18 @@ class StackBuilder:
             ) from error
         return retriever
 
-    def _part(self, key: str, entry: JSON, place: str) -> Embedder | Retriever:
-        if _seam_of(key, place) == "embedders":
+    def _part(self, key: str, entry: JSON, place: str) -> Embedder | Retriever | StackModel:
+        seam = _seam_of(key, place)
+        if seam == "embedders":
             return self._embedder(entry, place)
-        return self.build(entry, place)
+        return self._model(entry, place) if seam == "models" else self.build(entry, place)
+
+    def _model(self, entry: JSON, place: str) -> StackModel:
+        name = canon.digest(canon.without_fractions(entry))
+        if name not in self._models:
+            table = stack_model_table(entry, place, self._folder)
+            self._models[name] = StackModel(make_endpoint(table, self._keys, self._budget, self._weights_cache))
+        return self._models[name]
 
     def _embedder(self, entry: JSON, place: str) -> CachedEmbedder:
         name = canon.digest(canon.without_fractions(entry))
@@ -225,25 +254,27 @@ def make_judge(
 def needed_keys(tables: Sequence[ModelTable | None], stacks: Sequence[JSON] = ()) -> list[str]:
     """Return the environment variables that the keys of these models, of these stacks and of their parts are in."""
     models = {table.key_env for table in tables if table and table.key_env}
-    parts = [part for stack in stacks for part in (*stacks_of(stack), *embedders_of(stack))]
-    named = {part.get("key_env") for part in parts}
+    named = {part.entry.get("key_env") for stack in stacks for part in parts_of(stack)}
     return sorted(models | {name for name in named if isinstance(name, str) and name})
 
 
-def stacks_of(entry: JSON) -> Iterator[JSON]:
-    """Yield a stack's entry, and those of the stacks inside it, at any depth."""
-    yield entry
-    for key, value in entry.items():
-        for part in value if isinstance(value, list) else [value]:
-            if PARTS.get(key) == "stacks" and isinstance(part, dict):
-                yield from stacks_of(part)
+class Part(NamedTuple):
+    """One plugin of a stack: its seam, where it stands in the entry (`""`: the stack itself), and its table."""
+
+    seam: Seam
+    place: str
+    entry: JSON
 
 
-def embedders_of(entry: JSON) -> Iterator[JSON]:
-    """Yield the entry of every embedder that a stack's entry names, at any depth."""
+def parts_of(entry: JSON, place: str = "") -> Iterator[Part]:
+    """Yield a stack and every part of it, at any depth: `of[0].embedder` is the embedder of the first stack inside."""
+    yield Part("stacks", place, entry)
     for key, value in entry.items():
-        for part in value if isinstance(value, list) else [value]:
-            if key in PARTS and isinstance(part, dict):
-                if PARTS[key] == "embedders":
-                    yield part
-                yield from embedders_of(part)
+        for index, part in enumerate(value if isinstance(value, list) else [value]):
+            if key not in PARTS or not isinstance(part, dict):
+                continue
+            at = ".".join(filter(None, [place, f"{key}[{index}]" if isinstance(value, list) else key]))
+            if PARTS[key] == "stacks":
+                yield from parts_of(part, at)
+            else:
+                yield Part(PARTS[key], at, part)

@@ -11,12 +11,12 @@ import msgspec
 
 from ragassay import canon
 from ragassay.errors import InputError, ModelError, legible
+from ragassay.plugins.meter import metering
 from ragassay.question.proposals import Proposal, material_digest, proposed
 from ragassay.records import JSON, Question
 from ragassay.run.claims_prompt import messages, prompt_digest, response_format
 from ragassay.run.claims_replies import Folded, ReplyFile, StoredReply, fold_replies
 from ragassay.run.limits import Endpoint
-from ragassay.run.meter import metering
 
 ATTEMPTS = 3
 """How often a question is asked in one round in total before it is left out."""

@@ -16,10 +16,10 @@ from ragassay.plugins.models.openai import OpenAIModel
 from ragassay.plugins.models.openai_check import ChatFindings, check_chat
 from ragassay.records import JSON, Message
 from ragassay.run.board_file import BoardFile, JudgeTable, ModelTable
-from ragassay.run.build import Keys, embedders_of, make, make_model, weights_path
+from ragassay.run.build import Keys, make, make_model, parts_of, stack_model_table, weights_path
 from ragassay.run.endpoint_advice import answer_advice, embedder_advice, judge_advice
 
-Role = Literal["answer", "judge", "embedder"]
+Role = Literal["answer", "judge", "embedder", "stack"]
 QUESTION = Message(role="user", content="Which code word is given here: amber?")
 
 
@@ -48,7 +48,7 @@ class Named(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def endpoints(board: BoardFile) -> Iterator[Named]:
-    """Yield every model and embedder of a board: answering, judge, further judges, the embedders of its rows."""
+    """Yield every model and embedder of a board: answering, judge, further judges, those inside its rows' stacks."""
     yield Named(place="answer", role="answer", model=board.answer)
     if board.judge.model is not None:
         yield Named(place="judge", role="judge", model=board.judge.model, judge=board.judge)
@@ -57,10 +57,15 @@ def endpoints(board: BoardFile) -> Iterator[Named]:
             yield Named(place=f"panel {one.name!r}", role="judge", model=one.judge.model, judge=one.judge)
     seen: list[JSON] = []
     for row in board.rows:
-        for entry in embedders_of(row.stack):
-            if entry not in seen:
-                seen.append(entry)
+        for seam, place, entry in parts_of(row.stack):
+            if seam == "stacks" or entry in seen:
+                continue
+            seen.append(entry)
+            if seam == "embedders":
                 yield Named(place=f"row {row.name!r}, embedder", role="embedder", entry=entry)
+            else:
+                table = stack_model_table(entry, f"row {row.name!r}, {place}", board.path.parent)
+                yield Named(place=f"row {row.name!r}, {place}", role="stack", model=table)
 
 
 async def check(named: Named, board: BoardFile, keys: Keys, weights_cache: Path) -> Checked:
@@ -99,7 +104,7 @@ def _advice(named: Named, board: BoardFile, findings: ChatFindings | EmbeddingFi
     if isinstance(findings, EmbeddingFindings):
         return embedder_advice(named.entry.get("dimension"), findings)
     assert named.model is not None
-    if named.model.kind != "openai":
+    if named.model.kind != "openai" or named.role == "stack":
         return False, []
     if named.judge is not None:
         return judge_advice(named.judge, named.model, findings)

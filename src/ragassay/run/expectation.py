@@ -6,8 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ragassay.plugins.price import Price
 from ragassay.records import Message, Usage
-from ragassay.run.board_file import DEFAULT_MAX_TOKENS, Price
+from ragassay.run.board_file import DEFAULT_MAX_TOKENS
 from ragassay.run.budget import Amount, Need
 
 CHARACTERS_PER_TOKEN = 4

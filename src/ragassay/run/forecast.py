@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ragassay.errors import InputError
 from ragassay.records import Record
-from ragassay.run.board_file import LOCAL_MODELS, BoardFile, ModelTable
+from ragassay.run.board_file import LOCAL_MODELS, BoardFile, ModelTable, RowTable
 from ragassay.run.board_run import Prepared
 from ragassay.run.budget import usd
+from ragassay.run.build import parts_of
 from ragassay.run.expectation import (
     CHARACTERS_PER_TOKEN,
     JUDGE_INPUT_TOKENS,
@@ -40,11 +41,23 @@ class Forecast(Record, frozen=True):
     measured_calls: int = 0
     spent_microusd: int = 0
     spent_tokens: int = 0
+    uncounted_rows: tuple[str, ...] = ()
+    """Rows whose searches ask a service of their own: how often, and for how much, only the search knows."""
 
 
 def counts_anything(board: BoardFile) -> bool:
     """Tell whether a board calls a model that may cost something."""
-    return any(table is not None and table.kind not in LOCAL_MODELS for table in (board.answer, board.judge.model))
+    tables = (board.answer, board.judge.model)
+    return any(table is not None and table.kind not in LOCAL_MODELS for table in tables) or bool(_asking(board.rows))
+
+
+def _asking(rows: Sequence[RowTable]) -> tuple[str, ...]:
+    """Return the rows whose searches ask a model or an embedder behind an endpoint."""
+    return tuple(
+        row.name
+        for row in rows
+        if any(part.seam != "stacks" and part.entry.get("kind") == "openai" for part in parts_of(row.stack))
+    )
 
 
 def forecast(prepared: Prepared, passes: Mapping[str, int] | None = None, done: Tally | None = None) -> Forecast:
@@ -77,6 +90,7 @@ def forecast(prepared: Prepared, passes: Mapping[str, int] | None = None, done: 
         measured_calls=done.answering.measured + done.judging.measured,
         spent_microusd=done.spent.microusd,
         spent_tokens=done.spent.tokens,
+        uncounted_rows=_asking(prepared.rows),
     )
 
 
@@ -124,4 +138,7 @@ def in_words(found: Forecast) -> str:
     cost = "unknown (no price)" if found.cost_microusd is None else f"about {found.cost_microusd / 1e6:.4f} USD"
     calls = found.answer_calls + found.judge_calls
     basis = f", by the mean of {found.measured_calls} replies" if found.measured_calls else ""
-    return f"{calls} calls, about {found.input_tokens} tokens in and {found.output_tokens} out{basis}; money: {cost}"
+    tokens = f"about {found.input_tokens} tokens in and {found.output_tokens} out{basis}"
+    rows = ", ".join(found.uncounted_rows)
+    more = f"; without what the searches of {rows} ask for themselves" if rows else ""
+    return f"{calls} calls, {tokens}; money: {cost}{more}"

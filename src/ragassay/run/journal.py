@@ -19,7 +19,7 @@ from typing import Literal
 import msgspec
 
 from ragassay.errors import InputError
-from ragassay.records import Answer, Failure, RawVerdict, Record, Retrieval, Status
+from ragassay.records import Answer, Failure, RawVerdict, Record, Retrieval, Spent, Status
 
 GROUP_RECORDS = 64
 GROUP_SECONDS = 0.05
@@ -38,6 +38,8 @@ class Entry(Record, frozen=True):
     failure: Failure | None = None
     spent: Answer | None = None
     """On `failed`: what the calls that led to nothing took (text empty)."""
+    search_spent: Spent | None = None
+    """On `failed`: what the calls inside a search that led to nothing took."""
 
 
 _NEEDED = {

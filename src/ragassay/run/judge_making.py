@@ -10,10 +10,11 @@ import msgspec
 from ragassay.errors import InputError
 from ragassay.plugins.weights import default_cache
 from ragassay.run.board_file import OWN_JUDGE, BoardFile, JudgeTable
+from ragassay.run.budget import Budget
 from ragassay.run.build import Keys, make_judge
 from ragassay.run.gathered import Gathered
 from ragassay.run.judge_panel import PanelJudge
-from ragassay.run.limits import Budget, Endpoint
+from ragassay.run.limits import Endpoint
 
 
 class Judges(msgspec.Struct, frozen=True, kw_only=True):

@@ -82,14 +82,16 @@ class Limiter:
         self._episodes = 0
         self._cooled_s = 0.0
         self._waits: Counter[str] = Counter()
-        budget.on_release(self._start_waiting)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        budget.on_release(self._wake)
 
     async def acquire(self, need: Need | None) -> Ticket:
         """Wait until a call may start, and count it as started.
 
         Raises `InputError` where the budget has no room for it, and `ModelError` where the endpoint serves nobody.
         """
-        waiting = Waiting(asyncio.get_running_loop().create_future(), need)
+        self._loop = asyncio.get_running_loop()
+        waiting = Waiting(self._loop.create_future(), need)
         self._queue.append(waiting)
         self._start_waiting()
         try:
@@ -186,16 +188,30 @@ class Limiter:
                 self._held(head, hold)
                 self._wake_at(until, now)
                 return
-            if head.need is not None and not self._budget.has_room(head.need):
-                if self._budget.under_way:
-                    self._held(head, "budget")
-                    return
+            with self._budget.lock:
+                if head.need is not None and not self._budget.has_room(head.need):
+                    if self._budget.under_way:
+                        self._held(head, "budget")
+                        return
+                    self._queue.popleft()
+                    head.grant.set_result(self._budget.refuse(head.need))
+                    continue
                 self._queue.popleft()
-                head.grant.set_result(self._budget.refuse(head.need))
-                continue
-            self._queue.popleft()
-            self._start(head, now)
+                self._start(head, now)
         self._backlog = False
+
+    def _wake(self) -> None:
+        """Start what waits, now or, where another thread gave the room back, as soon as this one's loop comes to it."""
+        if self._loop is None or not self._queue:
+            return
+        try:
+            here = asyncio.get_running_loop()
+        except RuntimeError:
+            here = None
+        if here is self._loop:
+            self._start_waiting()
+        elif not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._start_waiting)
 
     def _start(self, head: Waiting, now: float) -> None:
         self._under_way += 1

@@ -12,12 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ragassay.errors import ModelError, ModelErrorKind
+from ragassay.plugins.meter import Meter, current
+from ragassay.plugins.price import Price
 from ragassay.records import JSON, Message, Reply
-from ragassay.run.board_file import Limits, Price
-from ragassay.run.budget import Budget, Need
+from ragassay.run.board_file import Limits
+from ragassay.run.budget import Amount, Budget, Need
 from ragassay.run.expectation import Expectation
 from ragassay.run.limiter import LONGEST_RETRY_AFTER_S, Limiter, Ticket
-from ragassay.run.meter import Meter, current, metering
 from ragassay.seams import Model
 
 ATTEMPTS: Mapping[ModelErrorKind, int] = {
@@ -119,7 +120,7 @@ class Endpoint:
         if meter is not None:
             meter.add(usage, reply.latency_ms, cost)
         if need is None:
-            self._budget.spent_microusd += cost or 0
+            self._budget.spend(Amount(0, cost or 0))
             return
         taken, estimated = self._expectation.taken(need, usage, reply.text)
         self.limiter.correct(need, taken.tokens)
@@ -155,6 +156,3 @@ class Endpoint:
     async def close(self) -> None:
         """Close the model."""
         await self._model.close()
-
-
-__all__ = ["ATTEMPTS", "Budget", "Endpoint", "Meter", "metering"]

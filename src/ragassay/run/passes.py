@@ -13,6 +13,7 @@ import msgspec
 from ragassay.answer import build_messages
 from ragassay.errors import InputError, ModelError, PluginError, StackError, legible
 from ragassay.judge import InvalidReply, build_item, read_verdict
+from ragassay.plugins.meter import Meter, metering
 from ragassay.records import (
     Answer,
     Benchmark,
@@ -23,20 +24,21 @@ from ragassay.records import (
     Question,
     RawVerdict,
     Retrieval,
+    Spent,
     Usage,
     Verdict,
 )
 from ragassay.retrieve import search
+from ragassay.run.budget import Amount, Budget
 from ragassay.run.journal import Entry
-from ragassay.run.limits import Endpoint, Meter, metering
+from ragassay.run.limits import Endpoint
 from ragassay.run.pipeline import Steps, Unjudged, assay
-from ragassay.run.search_threads import SearchThreads
+from ragassay.run.search_threads import Late, SearchThreads
 from ragassay.run.state import ItemState, contexts, outcome_of
 from ragassay.run.status import RunStatus
 from ragassay.seams import Judge, Retriever
 
 STACK_ATTEMPTS = 3
-STACK_TIMEOUT_S = 60.0
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,6 +49,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     owns_corpus: bool
     kind: str
     config: Config
+    timeout_s: float
+    """How long one search may take."""
 
 
 class Fixed(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,7 +62,7 @@ class Fixed(msgspec.Struct, frozen=True, kw_only=True):
     judge: Judge
     template: str
     threads: Mapping[str, SearchThreads]
-    stack_timeout_s: float
+    budget: Budget
 
 
 class Keeper(Protocol):
@@ -84,6 +88,7 @@ class PassRun:
         self._steps = Steps(retrieve=self._retrieve, answer=self._answer, judge=self._judge)
         self._profile = row.config.measure.scorer
         self._spent: dict[str, Answer] = {}
+        self._searches: dict[str, Spent] = {}
 
     def to_ask(self) -> list[Question]:
         """Return the questions that have not ended, or whose failure a service may have overcome."""
@@ -112,6 +117,7 @@ class PassRun:
                     status=outcome.status,
                     failure=outcome.failure,
                     spent=self._spent.pop(question.id, None),
+                    search_spent=self._searches.pop(question.id, None),
                 )
             )
         return outcome
@@ -123,37 +129,53 @@ class PassRun:
     async def _retrieve(self, question: Question) -> Retrieval:
         if (done := self.states[question.id].retrieval) is not None:
             return done
-        retrieval = await self._search(question.input)
+        meter = Meter()
+        try:
+            retrieval = await self._search(question.input, meter)
+        except StackError:
+            self._searches[question.id] = _search_spent(meter)
+            raise
+        retrieval = msgspec.structs.replace(retrieval, spent=_search_spent(meter))
         self._record(Entry(event="retrieved", at=_now_ms(), q=question.id, retrieval=retrieval))
         return retrieval
 
-    async def _search(self, text: str) -> Retrieval:
+    async def _search(self, text: str, meter: Meter) -> Retrieval:
         for attempt in range(1, STACK_ATTEMPTS + 1):
             try:
-                return await self._search_once(text)
+                return await self._search_once(text, meter)
             except StackError as error:
                 if not error.retryable or attempt == STACK_ATTEMPTS:
                     raise
                 await asyncio.sleep(0.5 * 2**attempt)
         raise AssertionError("unreachable")
 
-    async def _search_once(self, text: str) -> Retrieval:
+    async def _search_once(self, text: str, meter: Meter) -> Retrieval:
         measure, row = self.row.config.measure, self.row
 
         def work() -> Retrieval:
-            return search(
-                row.retriever,
-                text,
-                chunks=self._fixed.chunks,
-                owns_corpus=row.owns_corpus,
-                top_k=None if row.kind == "oracle" else measure.top_k,
-                threshold=measure.threshold,
-                control=row.kind == "none",
-            )
+            with metering(meter):
+                return search(
+                    row.retriever,
+                    text,
+                    chunks=self._fixed.chunks,
+                    owns_corpus=row.owns_corpus,
+                    top_k=None if row.kind == "oracle" else measure.top_k,
+                    threshold=measure.threshold,
+                    control=row.kind == "none",
+                )
 
         if row.kind in ("none", "oracle"):
             return work()
-        return await self._fixed.threads[row.name].run(work, self._fixed.stack_timeout_s)
+        outside = Amount(meter.outside_tokens, meter.outside_microusd)
+        try:
+            return await self._fixed.threads[row.name].run(work, row.timeout_s)
+        except Late:
+            meter.lost = True
+            raise
+        finally:
+            self._fixed.budget.spend(
+                Amount(meter.outside_tokens - outside.tokens, meter.outside_microusd - outside.microusd)
+            )
 
     async def _answer(self, question: Question, retrieval: Retrieval) -> Answer:
         if (done := self.states[question.id].answer) is not None:
@@ -266,6 +288,13 @@ def _answer(text: str, meter: Meter) -> Answer:
         attempts=meter.attempts,
         cost_microusd=meter.cost_microusd,
     )
+
+
+def _search_spent(meter: Meter) -> Spent:
+    """Return what the calls inside a search took; unknown where one went on when nobody waited for it any more."""
+    if meter.lost:
+        return Spent(attempts=meter.attempts)
+    return Spent(attempts=meter.attempts, usage=meter.usage, cost_microusd=meter.cost_microusd)
 
 
 def _now_ms() -> int:

@@ -12,14 +12,11 @@ from typing import Any
 
 import msgspec
 
-from ragassay import __version__, canon
+from ragassay import canon
 from ragassay.errors import InputError
-from ragassay.records import JSON, Benchmark, Circumstance, Config, Corpus, Measure, Record, to_json
-from ragassay.run.board_file import BoardFile, ModelTable, RowTable, reask_share
-from ragassay.run.build import described
+from ragassay.records import Benchmark, Config, Record, to_json
 from ragassay.run.journal import claimed
 from ragassay.run.workspace import Workspace, locked, slug, write_bytes
-from ragassay.seams import Judge, Model, Retriever
 
 VOID = "void.dsse.json"
 NEW_INSTEAD = "new passes were begun instead"
@@ -41,66 +38,6 @@ class PassPlan(Record, frozen=True):
 def fingerprint(config: Config) -> str:
     """Return the digest that a journal must share to be continued."""
     return canon.digest({"measure": to_json(config.measure), "passes": config.circumstance.passes})
-
-
-def row_config(
-    board: BoardFile,
-    row: RowTable,
-    *,
-    benchmark: Benchmark,
-    corpus: Corpus,
-    retriever: Retriever,
-    owns_corpus: bool,
-    answering: Model,
-    judge: Judge,
-    template: JSON,
-) -> Config:
-    """Return the recorded configuration of one row: everything that can change its number, and what surrounds it."""
-    measure = Measure(
-        benchmark={
-            "id": benchmark.name,
-            "version": benchmark.version,
-            "items": len(benchmark.questions),
-            "digest": benchmark.digest(),
-            "itemSet": benchmark.item_set_digest(),
-        },
-        corpus={
-            "digest": None if owns_corpus else corpus.digest(),
-            "pages": None if owns_corpus else len(corpus.pages),
-            "chunks": None if owns_corpus else len(corpus.chunks),
-            "chunker": corpus.chunker,
-            "extractor": corpus.extractor,
-        },
-        stack={
-            "kind": row.stack["kind"],
-            "entry": canon.without_fractions(row.stack),
-            "describe": described(retriever, f"row {row.name!r}"),
-        },
-        top_k=row.top_k,
-        threshold=row.threshold,
-        answer={
-            "kind": board.answer.kind,
-            "id": answering.describe().get("id") or board.answer.id,
-            "template": template,
-            "describe": answering.describe(),
-        },
-        judge={"kind": board.judge.kind, "id": judge.id, "describe": judge.describe()},
-        scorer=board.scorer,
-    )
-    tables: dict[str, ModelTable] = {"answer": board.answer}
-    if board.judge.model:
-        tables["judge"] = board.judge.model
-    circumstance = Circumstance(
-        harness=__version__,
-        passes=board.passes,
-        seed=board.seed,
-        limits={name: to_json(table.limits) for name, table in tables.items()},
-        prices={name: to_json(table.price) for name, table in tables.items()},
-        key_env={name: table.key_env for name, table in tables.items()},
-        exposure=row.exposure,
-        reask=reask_share(board.judge, judge),
-    )
-    return Config(row=row.name, measure=measure, circumstance=circumstance)
 
 
 def new_passes(config: Config, benchmark: Benchmark, *, created: int, without: Container[int] = ()) -> list[PassPlan]:

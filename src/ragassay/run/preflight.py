@@ -11,6 +11,7 @@ from ragassay.errors import InputError
 from ragassay.question import evidence_chunks, evidence_gone, literal_problems, match_evidence
 from ragassay.records import Benchmark, Corpus
 from ragassay.run.board_file import BoardFile
+from ragassay.run.build import parts_of
 from ragassay.seams import Judge
 
 
@@ -62,10 +63,16 @@ def _budget_problems(board: BoardFile) -> list[str]:
     if board.max_microusd is None:
         return []
     tables = {"answer": board.answer, "judge.model": board.judge.model}
+    bare = [name for name, table in tables.items() if table and table.kind == "openai" and table.price is None]
+    bare += [
+        f"row {row.name!r}, {part.place}"
+        for row in board.rows
+        for part in parts_of(row.stack)
+        if part.seam == "models" and part.entry["kind"] == "openai" and "price" not in part.entry
+    ]
     return [
         f"[budget] needs a price for {name}: price = {{ input_usd_per_mtok = '…', output_usd_per_mtok = '…' }}"
-        for name, table in tables.items()
-        if table is not None and table.kind == "openai" and table.price is None
+        for name in bare
     ]
 
 

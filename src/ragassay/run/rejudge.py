@@ -13,6 +13,7 @@ import msgspec
 from ragassay.errors import InputError, ModelError, PluginError, legible
 from ragassay.judge import InvalidReply, read_verdict
 from ragassay.manifest.rows import telemetry_row
+from ragassay.plugins.meter import Meter, metering
 from ragassay.records import (
     Failure,
     JudgeItem,
@@ -26,7 +27,6 @@ from ragassay.records import (
 )
 from ragassay.run.journal import Entry
 from ragassay.run.judge_items import Put
-from ragassay.run.limits import Meter, metering
 from ragassay.run.passes import Keeper
 from ragassay.run.state import ItemState
 from ragassay.score import item_hundredths

@@ -17,8 +17,10 @@ from ragassay.manifest.files import WITHHELD
 from ragassay.manifest.redaction_statement import decode_withheld
 from ragassay.manifest.statement import WithheldRow
 from ragassay.records import OutputRow
+from ragassay.run.board_file import STACK_TIMEOUT_S
+from ragassay.run.budget import Budget
 from ragassay.run.journal import Entry
-from ragassay.run.passes import STACK_TIMEOUT_S, Fixed, PassRun, Row
+from ragassay.run.passes import Fixed, PassRun, Row
 from ragassay.run.rerun_parts import NotPossible, Rebuilt, check_deterministic, find_corpus, rebuild
 from ragassay.run.rerun_rows import Rerun, compared, not_possible
 from ragassay.run.search_threads import SearchThreads
@@ -84,6 +86,7 @@ async def _execute(document: RunDocument, rebuilt: Rebuilt) -> Sequence[OutputRo
         owns_corpus=False,
         kind=config.measure.stack["entry"]["kind"],
         config=config,
+        timeout_s=STACK_TIMEOUT_S,
     )
     fixed = Fixed(
         benchmark=benchmark,
@@ -92,7 +95,7 @@ async def _execute(document: RunDocument, rebuilt: Rebuilt) -> Sequence[OutputRo
         judge=rebuilt.judge,
         template=rebuilt.template,
         threads={row.name: SearchThreads(row.name)},
-        stack_timeout_s=STACK_TIMEOUT_S,
+        budget=Budget(),
     )
     states: dict[str, ItemState] = {}
     run = PassRun(row, predicate.pass_.k, predicate.run_id, fixed, _Nowhere(), states)

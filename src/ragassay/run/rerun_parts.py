@@ -16,8 +16,9 @@ from ragassay.plugins.weights import default_cache
 from ragassay.question import evidence_chunks
 from ragassay.records import JSON, Benchmark, Config, Corpus, Measure, to_json
 from ragassay.run.board_file import Limits, ModelTable
+from ragassay.run.budget import Budget
 from ragassay.run.build import StackBuilder, described, make, make_chunker, make_endpoint, split_entry
-from ragassay.run.limits import Budget, Endpoint
+from ragassay.run.limits import Endpoint
 from ragassay.run.plan import differences
 from ragassay.seams import PARTS, Judge, Progress, Retriever, Seam
 

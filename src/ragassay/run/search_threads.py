@@ -14,6 +14,10 @@ SLOTS = 8
 """How many searches of one row are under way at most; as many more may hang before the row is given up as down."""
 
 
+class Late(StackError):
+    """A search that did not come back in its time, and goes on."""
+
+
 class SearchThreads:
     """Runs a row's searches, each with its time; the time begins when the search does, not while it waits."""
 
@@ -38,7 +42,7 @@ class SearchThreads:
             except TimeoutError:
                 self._hanging += 1
                 future.add_done_callback(self._came_back)
-                raise StackError(
+                raise Late(
                     f"the stack of row {self._row!r} did not answer within {limit_s:g} s", retryable=True
                 ) from None
 

@@ -18,9 +18,9 @@ from ragassay.records import JSON, Benchmark, Chunk, Corpus, Retrieval
 from ragassay.retrieve import search
 from ragassay.run.board_file import BoardFile, RowTable
 from ragassay.run.board_run import embedding_notes
+from ragassay.run.budget import Budget
 from ragassay.run.build import Keys, Report, StackBuilder, check_stack, described, make_chunker
 from ragassay.run.gathered import Gathered
-from ragassay.run.passes import STACK_TIMEOUT_S
 from ragassay.run.preflight import oracle_left_out
 from ragassay.run.search_threads import SearchThreads
 from ragassay.run.workspace import Workspace
@@ -80,7 +80,7 @@ def check_stacks(
     keys: Keys,
     weights_cache: Path,
     report: Report,
-    timeout_s: float = STACK_TIMEOUT_S,
+    timeout_s: float | None = None,
 ) -> StacksChecked:
     """Build each row's stack over the board's corpus, count, describe, ask one question; a failing row stops no other.
 
@@ -101,6 +101,8 @@ def check_stacks(
         weights_cache=weights_cache,
         report=done,
         keys=keys,
+        budget=Budget(board.max_microusd, max_tokens=board.max_tokens),
+        folder=board.path.parent,
     )
     checked = []
     for row in chosen:
@@ -110,7 +112,7 @@ def check_stacks(
         elif row.name in refused:
             _failed(one, "import", refused[row.name])
         else:
-            _check(one, row, builder, done, corpus, question.input, timeout_s)
+            _check(one, row, builder, done, corpus, question.input, timeout_s or row.timeout_s)
         checked.append(one)
     return StacksChecked(
         corpus=corpus.digest(),

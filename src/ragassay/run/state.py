@@ -19,6 +19,7 @@ from ragassay.records import (
     Question,
     RawVerdict,
     Retrieval,
+    Spent,
     Status,
     Usage,
 )
@@ -39,6 +40,8 @@ class ItemState(msgspec.Struct):
     earlier: list[RawVerdict] = msgspec.field(default_factory=list)
     failed: tuple[Status, Failure] | None = None
     spent: Answer | None = None
+    lost_searches: Spent = Spent()
+    """What the calls inside searches that failed took."""
     answered_at: int | None = None
 
     def apply(self, entry: Entry) -> None:
@@ -49,6 +52,7 @@ class ItemState(msgspec.Struct):
             self.failed = (entry.status, entry.failure)
             self.earlier, self.replies = [*self.earlier, *self.replies], []
             self.spent = _sum(self.spent, entry.spent)
+            self.lost_searches = added(self.lost_searches, entry.search_spent or Spent())
             self.answered_at = self.answered_at or entry.at // 1000
             return
         self.failed = None
@@ -58,6 +62,11 @@ class ItemState(msgspec.Struct):
             self.answer, self.answered_at = entry.answer, entry.at // 1000
         elif entry.raw is not None:
             (self.replies if entry.raw.text is not None else self.earlier).append(entry.raw)
+
+    @property
+    def search_spent(self) -> Spent:
+        """What the calls inside all of its searches took."""
+        return added(self.lost_searches, self.retrieval.spent if self.retrieval else Spent())
 
     @property
     def may_ask_again(self) -> bool:
@@ -90,6 +99,7 @@ def outcome_of(question: Question, state: ItemState | None, profile: Profile) ->
             spent=None if state.answer else state.spent,
             raw_verdicts=raws,
             failure=failure,
+            search_spent=state.search_spent,
             answered_at=state.answered_at,
         )
     if state.retrieval is None or state.answer is None or answer is None or not state.replies:
@@ -107,6 +117,7 @@ def outcome_of(question: Question, state: ItemState | None, profile: Profile) ->
         answer=answer,
         raw_verdicts=raws,
         verdict=verdict,
+        search_spent=state.search_spent,
         answered_at=state.answered_at,
     )
 
@@ -144,6 +155,24 @@ def _refusals(question: Question, state: ItemState, profile: Profile) -> list[st
 def contexts(retrieval: Retrieval) -> tuple[str, ...]:
     """Return the delivered texts in order."""
     return tuple(chunk.text for chunk in retrieval.delivered)
+
+
+def added(one: Spent, other: Spent) -> Spent:
+    """Return what two searches took together: one without a call adds nothing, one unknown part makes a sum unknown."""
+    if not one.attempts or not other.attempts:
+        return one if one.attempts else other
+    return Spent(
+        attempts=one.attempts + other.attempts,
+        usage=Usage(
+            input_tokens=_known(one.usage.input_tokens, other.usage.input_tokens),
+            output_tokens=_known(one.usage.output_tokens, other.usage.output_tokens),
+        ),
+        cost_microusd=_known(one.cost_microusd, other.cost_microusd),
+    )
+
+
+def _known(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
 
 
 def _sum(answer: Answer | None, spent: Answer | None) -> Answer | None:

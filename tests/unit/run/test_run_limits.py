@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 
 from ragassay.errors import InputError, ModelError, ModelErrorKind
+from ragassay.plugins.meter import Meter, metering
+from ragassay.plugins.price import Price
 from ragassay.records import JSON, Message, Reply, Usage
-from ragassay.run.board_file import Limits, Price
-from ragassay.run.limits import ATTEMPTS, Budget, Endpoint, Meter, metering
+from ragassay.run.board_file import Limits
+from ragassay.run.budget import Budget
+from ragassay.run.limits import ATTEMPTS, Endpoint
 
 MESSAGES = (Message(role="user", content="q"),)
 

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from limit_lab import MESSAGES, Clock, endpoint, fault
 
 from ragassay.errors import InputError, ModelError
+from ragassay.plugins.price import Price
 from ragassay.records import JSON, Message, Reply, Usage
-from ragassay.run.board_file import Limits, Price
+from ragassay.run.board_file import Limits
 from ragassay.run.budget import Amount, Budget, Need
 from ragassay.run.limiter import Limiter
 

@@ -1,4 +1,4 @@
-"""What the calls behind one answer or verdict took, collected from inside them. Pure."""
+"""What the calls behind one answer, verdict or search took, collected from inside them, whatever thread they run in."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from ragassay.records import Usage
 
 
 class Meter(msgspec.Struct):
-    """What the calls behind one answer or verdict took: attempts that brought no reply count and add nothing else."""
+    """What the calls behind one answer, verdict or search took: attempts that brought no reply count, nothing else.
+
+    `outside_tokens` and `outside_microusd` are the part that no endpoint counted against the budget: calls that a
+    plugin makes to a service of its own.
+    """
 
     attempts: int = 0
     replies: int = 0
@@ -20,6 +24,10 @@ class Meter(msgspec.Struct):
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost_microusd: int | None = None
+    outside_tokens: int = 0
+    outside_microusd: int = 0
+    lost: bool = False
+    """True where a call went on when nobody waited for it any more: what it took is unknown."""
 
     def add(self, usage: Usage, latency_ms: int, cost_microusd: int | None) -> None:
         """Add one reply; a sum of which one part is unknown is unknown, never less."""
@@ -29,6 +37,12 @@ class Meter(msgspec.Struct):
         self.input_tokens = usage.input_tokens if first else _sum(self.input_tokens, usage.input_tokens)
         self.output_tokens = usage.output_tokens if first else _sum(self.output_tokens, usage.output_tokens)
         self.cost_microusd = cost_microusd if first else _sum(self.cost_microusd, cost_microusd)
+
+    def add_outside(self, usage: Usage, latency_ms: int, cost_microusd: int | None) -> None:
+        """Add one reply of a service that a plugin asks by itself."""
+        self.add(usage, latency_ms, cost_microusd)
+        self.outside_tokens += (usage.input_tokens or 0) + (usage.output_tokens or 0)
+        self.outside_microusd += cost_microusd or 0
 
     @property
     def usage(self) -> Usage:
@@ -44,9 +58,9 @@ _meter: ContextVar[Meter | None] = ContextVar("meter", default=None)
 
 
 @contextlib.contextmanager
-def metering() -> Iterator[Meter]:
-    """Collect what every call made inside took."""
-    meter = Meter()
+def metering(meter: Meter | None = None) -> Iterator[Meter]:
+    """Collect what every call made inside took, in `meter` where one is given (to carry it into another thread)."""
+    meter = Meter() if meter is None else meter
     token = _meter.set(meter)
     try:
         yield meter
