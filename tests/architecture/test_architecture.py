@@ -115,6 +115,7 @@ def test_error_tree() -> None:
     assert codes == {
         "RagassayError": 4,
         "InputError": 2,
+        "RunStopped": 2,
         "PluginError": 3,
         "ModelError": 3,
         "StackError": 3,

@@ -55,12 +55,16 @@ def row_config(
         judge={"kind": board.judge.kind, "id": judge.id, "describe": judge.describe()},
         scorer=board.scorer,
     )
+    return Config(row=row.name, measure=measure, circumstance=_circumstance(board, row, judge))
+
+
+def _circumstance(board: BoardFile, row: RowTable, judge: Judge) -> Circumstance:
     tables: dict[str, ModelTable] = {"answer": board.answer}
     if board.judge.model:
         tables["judge"] = board.judge.model
     parts = list(parts_of(row.stack))
     around = {".".join(filter(None, ["stack", part.place])): _around(part) for part in parts}
-    circumstance = Circumstance(
+    return Circumstance(
         harness=__version__,
         passes=board.passes,
         seed=board.seed,
@@ -80,7 +84,6 @@ def row_config(
         reask=reask_share(board.judge, judge),
         wire_form_only=any(_is_wire_form_only(part) for part in parts),
     )
-    return Config(row=row.name, measure=measure, circumstance=circumstance)
 
 
 _AROUND_STACK = ("key_env", "price", "timeout_s")
