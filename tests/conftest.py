@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from browser_driver import open_browser
+from postgres_server import PostgresServer, open_postgres
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -38,4 +39,11 @@ def shared_data() -> Path:
 def browser() -> Iterator[Any]:
     """A headless Chromium for the tests of one file, closed behind them: while it is open `asyncio.run` is refused."""
     with open_browser() as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A real PostgreSQL with pgvector, started once; a test that stops it starts it again."""
+    with open_postgres() as found:
         yield found

@@ -29,11 +29,13 @@ BUILT_IN: Mapping[Seam, Mapping[str, str]] = {
         "bm25": "ragassay.plugins.stacks.bm25:BM25",
         "dense": "ragassay.plugins.stacks.dense:Dense",
         "qdrant": "ragassay.plugins.stacks.qdrant:Qdrant",
+        "pgvector": "ragassay.plugins.stacks.pgvector:Pgvector",
         "hybrid": "ragassay.plugins.stacks.hybrid:Hybrid",
         "window": "ragassay.plugins.stacks.window:Window",
         "parent": "ragassay.plugins.stacks.parent:Parent",
         "mmr": "ragassay.plugins.stacks.mmr:MMR",
         "http": "ragassay.plugins.stacks.http:Http",
+        "vectorize": "ragassay.plugins.stacks.vectorize:Vectorize",
     },
     "models": {
         "openai": "ragassay.plugins.models.openai:OpenAIModel",
