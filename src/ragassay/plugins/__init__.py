@@ -34,7 +34,11 @@ BUILT_IN: Mapping[Seam, Mapping[str, str]] = {
         "window": "ragassay.plugins.stacks.window:Window",
         "parent": "ragassay.plugins.stacks.parent:Parent",
         "mmr": "ragassay.plugins.stacks.mmr:MMR",
+        "chroma": "ragassay.plugins.stacks.chroma:Chroma",
         "http": "ragassay.plugins.stacks.http:Http",
+        "langchain": "ragassay.plugins.stacks.langchain:LangChain",
+        "llamaindex": "ragassay.plugins.stacks.llamaindex:LlamaIndex",
+        "haystack": "ragassay.plugins.stacks.haystack:Haystack",
         "vectorize": "ragassay.plugins.stacks.vectorize:Vectorize",
     },
     "models": {
@@ -49,8 +53,13 @@ BUILT_IN: Mapping[Seam, Mapping[str, str]] = {
 """Built-in plugins as `module:attribute`. The `llm` judge is no plugin: it is `judge/` over any model."""
 
 _EXTRA_OF = {
+    "chromadb": "chroma",
     "fastembed": "fastembed",
+    "haystack": "haystack",
     "huggingface_hub": "sentence-transformers",
+    "langchain_core": "langchain",
+    "langsmith": "langchain",
+    "llama_index": "llamaindex",
     "loguru": "fastembed",
     "safetensors": "wordllama",
     "sentence_transformers": "sentence-transformers",
