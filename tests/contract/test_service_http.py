@@ -1,4 +1,4 @@
-"""The stack `http` keeps the promises of a stack over a server: the service of the how-to page, killed and restarted."""
+"""The stack `http` keeps the promises of a stack over a server: the how-to page's service, killed and restarted."""
 
 from __future__ import annotations
 

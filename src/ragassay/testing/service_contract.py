@@ -65,7 +65,7 @@ class Server(Protocol):
         ...
 
     def cut(self, on: bool) -> None:
-        """Break off every reply in its middle."""
+        """Break off every reply before its end."""
         ...
 
 
@@ -86,7 +86,7 @@ class ServiceContract:
     def server(self) -> Iterator[Any]:
         """Give a running, empty `Server`, and end it afterwards."""
         raise NotImplementedError("give a handle on a server; ragassay.testing.service_gate.Gate makes one of any")
-        yield
+        yield  # type: ignore[unreachable]  # a generator, as its overrides are
 
     def connection(self, server: Any) -> JSON:
         """Return the entries of the row's table that say where the server is."""

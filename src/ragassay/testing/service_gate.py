@@ -17,6 +17,7 @@ HTTP_REFUSAL = (
     b'{"error":"the key is not known here"}'
 )
 _STEP_S = 0.01
+_SILENCE_S = 0.1
 _RESET = struct.pack("ii", 1, 0)
 
 
@@ -69,7 +70,7 @@ class Gate:
         self._refuses = on
 
     def cut(self, on: bool) -> None:
-        """Break off every reply in its middle."""
+        """Break off every reply before its end."""
         self._cuts = on
 
     def close(self) -> None:
@@ -121,10 +122,22 @@ class Gate:
     def _replies(self, server: socket.socket, client: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while data := server.recv(65536):
-                client.sendall(data[: len(data) // 2] if self._cuts else data)
                 if self._cuts:
+                    whole = data + _rest(server)
+                    client.sendall(whole[: -max(2, len(whole) // 10)])
                     break
+                client.sendall(data)
             client.shutdown(socket.SHUT_RDWR)
+
+
+def _rest(server: socket.socket) -> bytes:
+    """Return what else comes of a reply before the server falls silent."""
+    found = b""
+    server.settimeout(_SILENCE_S)
+    with contextlib.suppress(TimeoutError):
+        while data := server.recv(65536):
+            found += data
+    return found
 
 
 def _reset(one: socket.socket) -> None:
