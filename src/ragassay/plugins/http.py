@@ -78,7 +78,7 @@ class HttpClient:
         self.host = urlsplit(self.base_url).netloc
         self._key = _checked_key(key)
         self._key_header = key_header
-        self._advice = advice or _hint
+        self._advice = advice or hint
         self._secrets = key_forms(key)
         self._connections = connections
         self._max_bytes = max_response_bytes
@@ -234,7 +234,8 @@ def _object(data: bytes) -> JSON:
     return {} if isinstance(found, Events) else found
 
 
-def _hint(status: int, kind: ModelErrorKind) -> str:
+def hint(status: int, kind: ModelErrorKind) -> str:
+    """Return what is said of a status where a plugin says nothing of its own."""
     if 300 <= status < 400:
         return "; redirects are not followed, so that the key reaches no other server: correct base_url"
     if status in (404, 405):

@@ -28,14 +28,17 @@ _SPENT = re.compile(r'insufficient_quota|"code": 3036\b')
 
 
 def status_fault(status: int) -> tuple[ModelErrorKind, bool]:
-    """Return the kind of a status that is not 2xx, and whether asking again may help."""
+    """Return the kind of a status that is not 2xx, and whether asking again may help.
+
+    424 is what Text Embeddings Inference says when its model failed on a batch.
+    """
     if status == 429:
         return "rate_limited", True
     if status == 408:
         return "timeout", True
     if status in (401, 403):
         return "auth", False
-    return ("server_error", True) if status >= 500 else ("bad_request", False)
+    return ("server_error", True) if status >= 500 or status == 424 else ("bad_request", False)
 
 
 def spent_for_good(said: str) -> bool:

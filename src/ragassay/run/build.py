@@ -14,8 +14,9 @@ from ragassay.plugins.weights import require
 from ragassay.records import JSON, Chunk, Profile, Reply, Secret
 from ragassay.run.board_file import LOCAL_MODELS, JudgeTable, ModelTable, model_table
 from ragassay.run.budget import Budget
+from ragassay.run.embedding_gate import embedding_gate
 from ragassay.run.embeddings import CachedEmbedder
-from ragassay.run.limits import ATTEMPTS, Endpoint
+from ragassay.run.limits import Endpoint
 from ragassay.run.stack_model import StackModel
 from ragassay.run.table import Table
 from ragassay.seams import PARTS, Chunker, Embedder, Judge, Model, Progress, Retriever, Seam
@@ -188,7 +189,7 @@ class StackBuilder:
         if name not in self._embedders:
             given: dict[str, Any] = {**weights_path("embedders", entry, self._weights_cache)}
             if entry["kind"] == "openai":
-                given |= {"key": self._keys.get(str(entry.get("key_env") or "")), "attempts": ATTEMPTS}
+                given |= {"key": self._keys.get(str(entry.get("key_env") or "")), "gate": embedding_gate}
             try:
                 embedder = make("embedders", entry, place, **given)
             except InputError as error:

@@ -18,7 +18,10 @@ from ragassay.plugins.embedders.openai_vectors import rows_of
 from ragassay.plugins.http_body import Malformed
 from ragassay.records import JSON, Secret
 from ragassay.retrieve import search
+from ragassay.run import limiter
+from ragassay.run.board_file import Limits
 from ragassay.run.build import StackBuilder, needed_keys
+from ragassay.run.embedding_gate import EmbeddingGate
 from ragassay.run.limits import ATTEMPTS
 from ragassay.testing.provider_imitations import (
     cloudflare,
@@ -33,7 +36,11 @@ from ragassay.testing.stack_contract import corpus, ignore_progress
 
 KEY = "sk-embed-0123456789"
 DIMENSION = 16
-FAST = dict(ATTEMPTS)
+
+
+def at_once(**limits: Any) -> EmbeddingGate:
+    """Return the runner's gate, but for the waits of its own choice."""
+    return EmbeddingGate(Limits(**limits), first_wait_s=0.001)
 
 
 def small(asked: Asked) -> Said:
@@ -166,23 +173,24 @@ def test_another_number_of_vectors_is_an_error(body: JSON) -> None:
     assert error.kind == "malformed_reply"
 
 
-def test_a_failing_batch_is_asked_again_by_the_runners_rules() -> None:
+def test_a_failing_batch_is_asked_again_by_the_runners_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     """Retryable failures are asked again as often as the runner says, and the final one is the last one's."""
+    monkeypatch.setattr(limiter, "FIRST_COOL_S", 0.001)
     busy = openai_error("slow down", status=429, **{"Retry-After": "0"})
     with ProviderServer(in_turn([busy, busy, small])) as server:
-        one = embedder(server, attempts=FAST)
+        one = embedder(server, gate=at_once)
         assert np.allclose(one.embed(["x"], "document"), expected("x"), atol=1e-7)
         one.close()
         assert len(server.asked) == 3
-    error, calls = failure(in_turn([busy]), attempts=FAST)
+    error, calls = failure(in_turn([busy]), gate=at_once)
     assert (error.kind, calls) == ("rate_limited", ATTEMPTS["rate_limited"])
 
 
 def test_a_final_failure_is_asked_once() -> None:
     """A refused key and a wrong dimension do not change by asking again."""
-    error, calls = failure(lambda _: openai_error("no", status=401), attempts=FAST)
+    error, calls = failure(lambda _: openai_error("no", status=401), gate=at_once)
     assert (error.kind, calls) == ("auth", 1)
-    _, calls = failure(changed(embedding=[1.0]), attempts=FAST)
+    _, calls = failure(changed(embedding=[1.0]), gate=at_once)
     assert calls == 1
 
 
@@ -219,6 +227,12 @@ def test_the_description_is_whole_and_asks_nobody() -> None:
 
 def test_every_problem_of_the_parameters_is_named() -> None:
     """What is missing, out of range, of a wrong type or unknown is listed at once."""
+    with pytest.raises(InputError) as caught:
+        OpenAIEmbedder(requests_per_minute=0, tokens_per_minute="1")  # type: ignore[arg-type]
+    assert [problem.partition(" ")[0] for problem in caught.value.problems][-2:] == [
+        "requests_per_minute",
+        "tokens_per_minute",
+    ]
     with pytest.raises(InputError) as caught:
         OpenAIEmbedder(batch=0, concurrency=True, params={"input": 1, "model": 2}, query_prefix=1, normalise=1, x=1)  # type: ignore[arg-type]
     assert len(caught.value.problems) == 10
