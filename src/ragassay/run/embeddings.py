@@ -2,7 +2,7 @@
 
 A question is embedded each time it is asked: its time is part of the time that a search takes.
 
-A store is a folder of segments. A segment is written once, whole, under the SHA-256 of its own bytes: a crash leaves
+A store is a folder of segments beside `embedder.json`, which says whose they are. A segment is written once, whole, under the SHA-256 of its own bytes: a crash leaves
 either no segment or a good one, two writers never touch one file, and a damaged one is noticed and embedded again.
 
 ```
@@ -17,7 +17,7 @@ import os
 import struct
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -30,6 +30,10 @@ from ragassay.records import JSON
 from ragassay.seams import Embedder
 
 MAGIC = b"RAEMBED1"
+STORES = "embeddings"
+"""The folder of all stores inside a workspace's cache."""
+ABOUT = "embedder.json"
+"""The embedder's description inside its store: for whoever looks at the folder, nothing reads it to find a row."""
 _HEADER = struct.Struct("<8sII")
 _KEY_BYTES = 32
 
@@ -97,7 +101,7 @@ class CachedEmbedder:
         return self._root / self._identity
 
     def _key(self, text: str, kind: str) -> bytes:
-        return hashlib.sha256(f"{self._identity}\0{kind}\0{text}".encode("utf-8", "surrogatepass")).digest()
+        return _key_of(self._identity, text, kind)
 
     def _load(self, path: Path, rows: dict[bytes, Row]) -> None:
         """Add a segment's rows, or count it as damaged and remove it: it is embedded again."""
@@ -129,9 +133,31 @@ class CachedEmbedder:
         folder = self._folder()
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            if not (folder / ABOUT).exists():
+                _write_atomically(canon.canonical(self._embedder.describe()), folder / ABOUT)
             _write_atomically(data, folder / f"{canon.sha256(data)}.rows")
         except OSError as error:
             raise InputError(f"cannot write the embedding store {folder}: {error}; free space or move it") from error
+
+
+def missing(root: Path, identity: str, texts: Iterable[str]) -> int:
+    """Return of how many different texts the store of an embedder, by its description's digest, holds no row.
+
+    Nothing is written: a damaged segment counts as absent and stays.
+    """
+    held: set[bytes] = set()
+    for path in sorted((root / identity).glob("*.rows")):
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise InputError(f"cannot read the embedding store {path}: {error}") from error
+        if canon.sha256(data) == path.stem:
+            held |= (decode(data) or {}).keys()
+    return sum(_key_of(identity, text, "document") not in held for text in set(texts))
+
+
+def _key_of(identity: str, text: str, kind: str) -> bytes:
+    return hashlib.sha256(f"{identity}\0{kind}\0{text}".encode("utf-8", "surrogatepass")).digest()
 
 
 def encode(rows: dict[bytes, Row]) -> bytes:
