@@ -40,6 +40,7 @@ BUILT_IN: Mapping[Seam, Mapping[str, str]] = {
         "llamaindex": "ragassay.plugins.stacks.llamaindex:LlamaIndex",
         "haystack": "ragassay.plugins.stacks.haystack:Haystack",
         "vectorize": "ragassay.plugins.stacks.vectorize:Vectorize",
+        "vertex": "ragassay.plugins.stacks.vertex:Vertex",
     },
     "models": {
         "openai": "ragassay.plugins.models.openai:OpenAIModel",
@@ -55,6 +56,7 @@ BUILT_IN: Mapping[Seam, Mapping[str, str]] = {
 _EXTRA_OF = {
     "chromadb": "chroma",
     "fastembed": "fastembed",
+    "google": "vertex",
     "haystack": "haystack",
     "huggingface_hub": "sentence-transformers",
     "langchain_core": "langchain",

@@ -59,13 +59,16 @@ class Stored(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class VectorIndex:
-    """A built engine with the embedder of its questions; `zero_is_far` where a zero vector is near nothing."""
+    """A built engine with the embedder of its questions; `zero_is_far` where a zero vector is near nothing.
+
+    Without an embedder the engine is asked by the question's text alone, with an empty vector.
+    """
 
     def __init__(
         self,
         kind: str,
         ids: Sequence[str],
-        embedder: Embedder,
+        embedder: Embedder | None,
         engine: VectorEngine | None,
         *,
         dimension: int,
@@ -92,8 +95,10 @@ class VectorIndex:
         """
         if not self._ids or k < 1:
             return []
-        query = embed_query(self._embedder, text, self._dimension)
-        if self._zero_is_far and not query.any():
+        query = (
+            np.zeros(0, np.float32) if self._embedder is None else embed_query(self._embedder, text, self._dimension)
+        )
+        if self._embedder is not None and self._zero_is_far and not query.any():
             return []
         ranked = self._ranked(text, query.tolist(), min(k, len(self._ids)))
         return [Hit(chunk=self._ids[at], score=shortest(np.float32(score)) + 0.0) for at, score in ranked[:k]]
@@ -115,7 +120,8 @@ class VectorIndex:
             engine, self._engine = self._engine, None
         if engine is not None:
             engine.close()
-        release(self._embedder)
+        if self._embedder is not None:
+            release(self._embedder)
 
     def _open(self) -> VectorEngine:
         if self._engine is None:
