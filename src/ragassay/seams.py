@@ -84,7 +84,10 @@ class Stack(Protocol):
     """One retrieval configuration. Constructing it does no work and checks its parameters (`InputError`)."""
 
     owns_corpus: ClassVar[bool]
-    """True when its hits carry their own text; otherwise ids are looked up in the corpus."""
+    """True when its hits carry their own text; otherwise ids are looked up in the corpus.
+
+    Where a parameter decides, the built retriever has an `owns_corpus` of its own, which holds.
+    """
     default_parts: ClassVar[Mapping[str, JSON]]
     """Parts that the runner builds when the board entry does not name them, as board tables."""
 
@@ -93,7 +96,8 @@ class Stack(Protocol):
     def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> Retriever:
         """Index `chunks`; `parts` holds embedders, built stacks (`Retriever`) and models (`BlockingModel`).
 
-        A part that stands in a list (`of = [...]`) arrives as a list.
+        A part that stands in a list (`of = [...]`) arrives as a list. A class that declares
+        `imports_code: ClassVar[bool] = True` is given the board's folder as the part `folder`, a `Path`.
         """
         ...
 

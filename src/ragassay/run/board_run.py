@@ -8,7 +8,6 @@ from pathlib import Path
 
 import msgspec
 
-from ragassay import plugins
 from ragassay.answer import template_named
 from ragassay.corpus import read_corpus, store_corpus
 from ragassay.errors import InputError
@@ -21,7 +20,16 @@ from ragassay.records import JSON, Benchmark, Corpus, Outcome
 from ragassay.run import preflight
 from ragassay.run.board_file import BoardFile, RowTable
 from ragassay.run.budget import Budget
-from ragassay.run.build import Keys, Report, StackBuilder, check_stack, make_chunker, make_endpoint, make_judge
+from ragassay.run.build import (
+    Keys,
+    Report,
+    StackBuilder,
+    check_stack,
+    make_chunker,
+    make_endpoint,
+    make_judge,
+    owns_corpus,
+)
 from ragassay.run.gathered import Gathered
 from ragassay.run.journal import GroupWriter, Journal
 from ragassay.run.limits import Endpoint
@@ -148,15 +156,15 @@ def build_rows(
     template = {"name": prepared.board.template, "digest": template_named(prepared.board.template).digest()}
     rows = []
     for row in prepared.rows:
-        owns_corpus = plugins.load("stacks", row.stack["kind"]).owns_corpus
         retriever = builder.build(row.stack, f"row {row.name!r}")
+        owns = owns_corpus(row.stack["kind"], retriever)
         config = row_config(
             prepared.board,
             row,
             benchmark=prepared.benchmark,
             corpus=prepared.corpus,
             retriever=retriever,
-            owns_corpus=owns_corpus,
+            owns_corpus=owns,
             answering=prepared.answering,
             judge=prepared.judge,
             template=template,
@@ -166,7 +174,7 @@ def build_rows(
             Row(
                 name=row.name,
                 retriever=retriever,
-                owns_corpus=owns_corpus,
+                owns_corpus=owns,
                 kind=row.stack["kind"],
                 config=config,
                 timeout_s=row.timeout_s,

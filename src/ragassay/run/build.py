@@ -116,6 +116,11 @@ def described(retriever: Retriever, place: str) -> JSON:
     return found
 
 
+def owns_corpus(kind: str, retriever: Retriever) -> bool:
+    """Tell whether hits carry their own text: as the retriever says, where its class can be either, else the class."""
+    return bool(getattr(retriever, "owns_corpus", plugins.load("stacks", kind).owns_corpus))
+
+
 class StackBuilder:
     """Builds retrievers over one corpus; equal embedders are made once and keep their rows on disk."""
 
@@ -131,7 +136,7 @@ class StackBuilder:
         budget: Budget | None = None,
         folder: Path = Path(),
     ) -> None:
-        """Models inside stacks draw on `budget`, and their paths are relative to `folder`."""
+        """Models inside stacks draw on `budget`; their paths, and code that stacks import, lie in `folder`."""
         self._weights_cache = weights_cache
         self._keys = keys or {}
         self._chunks = chunks
@@ -152,6 +157,8 @@ class StackBuilder:
         """Return the built stack that `entry` names, its parts first."""
         found, params = split_entry(entry, place)
         parts: dict[str, Any] = {"evidence": self._evidence} if entry["kind"] == "oracle" else {}
+        if getattr(plugins.load("stacks", entry["kind"]), "imports_code", False):
+            parts["folder"] = self._folder
         for key, value in found.items():
             if isinstance(value, list):
                 parts[key] = [self._part(key, part, f"{place}.{key}[{i}]") for i, part in enumerate(value)]

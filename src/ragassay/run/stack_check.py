@@ -19,7 +19,7 @@ from ragassay.retrieve import search
 from ragassay.run.board_file import BoardFile, RowTable
 from ragassay.run.board_run import embedding_notes
 from ragassay.run.budget import Budget
-from ragassay.run.build import Keys, Report, StackBuilder, check_stack, described, make_chunker
+from ragassay.run.build import Keys, Report, StackBuilder, check_stack, described, make_chunker, owns_corpus
 from ragassay.run.gathered import Gathered
 from ragassay.run.preflight import oracle_left_out
 from ragassay.run.search_threads import SearchThreads
@@ -210,7 +210,6 @@ def _steps(
     one: RowChecked, row: RowTable, retriever: Retriever, chunks: Sequence[Chunk], text: str, timeout_s: float
 ) -> Iterator[tuple[Step, Callable[[], None]]]:
     """Yield what is done with a built stack, in order, by its name."""
-    plugin = plugins.load("stacks", row.stack["kind"])
 
     def describe() -> None:
         one.describe = described(retriever, f"row {row.name!r}")
@@ -221,7 +220,7 @@ def _steps(
             retriever,
             text,
             chunks={chunk.id: chunk for chunk in chunks},
-            owns_corpus=plugin.owns_corpus,
+            owns_corpus=owns_corpus(row.stack["kind"], retriever),
             top_k=None if row.stack["kind"] == "oracle" else row.top_k,
             threshold=row.threshold,
             control=row.stack["kind"] == "none",
