@@ -89,13 +89,23 @@ def _as_nobody() -> dict[str, Any]:
     return {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
 
 
+def _programs() -> Path | None:
+    """Return the folder of the server's programs: a named one, that of the wheel, or None."""
+    if named := os.environ.get("RAGASSAY_POSTGRES_PROGRAMS"):
+        return Path(named)
+    found = find_spec("pgserver")
+    return Path(found.origin).parent / "pginstall" / "bin" if found and found.origin else None
+
+
 @contextmanager
 def open_postgres() -> Iterator[PostgresServer]:
-    """Yield a running server and end it; skips the test where its wheel or the client is absent."""
-    found = find_spec("pgserver")
-    if found is None or found.origin is None or find_spec("psycopg") is None:
+    """Yield a running server and end it; skips the test where its wheel or the client is absent.
+
+    RAGASSAY_POSTGRES_PROGRAMS names the `bin` folder of another PostgreSQL that has pgvector.
+    """
+    programs = _programs()
+    if programs is None or find_spec("psycopg") is None:
         pytest.skip(f"needs PostgreSQL: {NEEDS}")
-    programs = Path(found.origin).parent / "pginstall" / "bin"
     folder = Path(tempfile.mkdtemp(prefix="ragassay-postgres-"))
     try:
         if os.geteuid() == 0:

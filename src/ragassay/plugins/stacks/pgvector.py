@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from importlib.metadata import version
 from typing import Any, ClassVar
 
@@ -84,7 +85,7 @@ class Pgvector:
         layout = config.layout(config.table or PREFIX + digest)
         texts = [chunk.text for chunk in chunks] if config.fusion else None
         with pool.alone("index", config.build_timeout_s) as session:
-            table = Table(session, layout, texts)
+            table = Table(session, layout, texts, partial(pool.guard, timeout_s=config.build_timeout_s))
             table.lock()
             whole = bring_up("pgvector", layout.table, table, matrix, digest, progress)
             others = table.others()

@@ -61,7 +61,8 @@ def stack_error(doing: str, timeout_s: int, key: Secret | None) -> Iterator[None
 def _of_client(doing: str, error: Any, key: Secret | None) -> StackError:
     state = error.sqlstate or ""
     broken = not state and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
-    said = f"pgvector could not {doing}: {type(error).__name__}: {_said(error, key)}{_ADVICE.get(state, '')}"
+    words = error.diag.message_primary if state and error.diag.message_primary else error
+    said = f"pgvector could not {doing}: {type(error).__name__}: {_said(words, key)}{_ADVICE.get(state, '')}"
     return StackError(said, retryable=broken or state.startswith(_PASSING))
 
 
@@ -76,7 +77,7 @@ def missing_extension(session: Any) -> StackError:
     return StackError(f"pgvector: the database {database!r} has no extension 'vector'; {todo}")
 
 
-def _said(error: BaseException, key: Secret | None) -> str:
-    """Return the error's words on one line."""
-    said = " ".join(legible(error).split())
+def _said(words: BaseException | str, key: Secret | None) -> str:
+    """Return the words on one line, without the password."""
+    said = " ".join(legible(words if isinstance(words, BaseException) else Exception(words)).split())
     return key.scrub(said) if key else said

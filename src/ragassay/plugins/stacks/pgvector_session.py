@@ -7,7 +7,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import msgspec
@@ -101,7 +101,7 @@ class Pool:
         found = self._taken() or self._opened(deadline, self._timeout_s)
         found.deadline = deadline
         try:
-            with stack_error(doing, self._timeout_s, self._key):
+            with self.guard(doing):
                 yield found
         except BaseException:
             if found.broken or found.closed:
@@ -120,10 +120,14 @@ class Pool:
         found = self._opened(time.monotonic() + self._timeout_s, timeout_s)
         found.deadline = math.inf  # a build has many statements; the server ends each that takes too long
         try:
-            with stack_error(doing, timeout_s, self._key):
+            with self.guard(doing, timeout_s):
                 yield found
         finally:
             found.close()
+
+    def guard(self, doing: str, timeout_s: int | None = None) -> AbstractContextManager[None]:
+        """Turn what the client raises while `doing` something into a `StackError`."""
+        return stack_error(doing, timeout_s or self._timeout_s, self._key)
 
     def known(self) -> Server:
         """Return the server that answered first; one that answers otherwise later is an error."""
@@ -161,7 +165,7 @@ class Pool:
             )
         found.deadline = deadline
         try:
-            with stack_error("open a session", self._timeout_s, self._key):
+            with self.guard("open a session"):
                 self._set_up(found, timeout_s)
         except BaseException:
             found.close()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import msgspec
@@ -13,6 +14,9 @@ from psycopg import sql
 
 from ragassay.errors import StackError
 from ragassay.plugins.stacks.stored_index import PREFIX, Held
+
+Guard = Callable[[str], AbstractContextManager[None]]
+"""Given what is being done, turns what the client raises into an error that says so."""
 
 OWNER = "ragassay:"
 """What the comment on a table of ours begins with; its digest follows."""
@@ -58,8 +62,10 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
 class Table:
     """The store behind a row: `texts` are the chunks' texts where they are searched besides."""
 
-    def __init__(self, session: Any, layout: Layout, texts: Sequence[str] | None) -> None:
+    def __init__(self, session: Any, layout: Layout, texts: Sequence[str] | None, guard: Guard) -> None:
         self._session = session
+        self._guard = guard
+        self._title = f"{layout.schema}.{layout.table}"
         self._layout = layout
         self._texts = texts
         self.built = False
@@ -67,20 +73,21 @@ class Table:
 
     def lock(self) -> None:
         """Keep others from building the same table as long as this session lives."""
-        name = f"{self._layout.schema}.{self._layout.table}"
         ask = "select pg_try_advisory_lock(hashtextextended(%s, 0))"
-        if not self._session.execute(ask, [f"{OWNER}{name}"]).fetchone()[0]:
-            raise StackError(f"pgvector: another process is building {name}; try again when it is done", retryable=True)
+        if not self._session.execute(ask, [OWNER + self._title]).fetchone()[0]:
+            said = f"pgvector: another process is building {self._title}; try again when it is done"
+            raise StackError(said, retryable=True)
 
     def held(self) -> Held | None:
         """Return what stands under the name; only a table with our comment is counted."""
-        row = self._session.execute(_TABLE, [self._layout.schema, self._layout.table]).fetchone()
-        if row is None:
-            return None
-        is_table, comment = row
-        if not is_table or not comment.startswith(OWNER):
-            return Held(count=0, digest=None)
-        return Held(count=count_of(self._session, self._layout), digest=comment.removeprefix(OWNER))
+        with self._guard(f"look into {self._title}"):
+            row = self._session.execute(_TABLE, [self._layout.schema, self._layout.table]).fetchone()
+            if row is None:
+                return None
+            is_table, comment = row
+            if not is_table or not comment.startswith(OWNER):
+                return Held(count=0, digest=None)
+            return Held(count=count_of(self._session, self._layout), digest=comment.removeprefix(OWNER))
 
     def create(self, dimension: int, digest: str) -> None:
         """Make the table and its comment, both or neither."""
@@ -91,7 +98,7 @@ class Table:
         if self._layout.text_config is not None:
             made = "lexemes tsvector GENERATED ALWAYS AS (to_tsvector({}::regconfig, body)) STORED"
             columns += [sql.SQL("body text NOT NULL"), sql.SQL(made).format(sql.Literal(self._layout.text_config))]
-        with self._session.transaction():
+        with self._guard(f"make {self._title}"), self._session.transaction():
             self._run("CREATE TABLE {} ({})", self._layout.name, sql.SQL(", ").join(columns))
             self._run("COMMENT ON TABLE {} IS {}", self._layout.name, sql.Literal(OWNER + digest))
 
@@ -99,12 +106,13 @@ class Table:
         """Write one block, all of it or nothing; one that is whole already is left as it is."""
         last = first + len(rows) - 1
         where = sql.SQL("position BETWEEN {} AND {}").format(sql.Literal(first), sql.Literal(last))
-        found = self._run("SELECT count(*) FROM {} WHERE {}", self._layout.name, where).fetchone()[0]
-        if found == len(rows):
-            return
-        with self._session.transaction():
-            self._run("DELETE FROM {} WHERE {}", self._layout.name, where)
-            self._copy(first, rows)
+        with self._guard(f"write to {self._title}"):
+            found = self._run("SELECT count(*) FROM {} WHERE {}", self._layout.name, where).fetchone()[0]
+            if found == len(rows):
+                return
+            with self._session.transaction():
+                self._run("DELETE FROM {} WHERE {}", self._layout.name, where)
+                self._copy(first, rows)
 
     def finish(self) -> None:
         """Build the index where it is missing, and let the planner count."""
@@ -112,15 +120,16 @@ class Table:
         if layout.method is None or self._session.execute(_TABLE, [layout.schema, layout.index]).fetchone():
             return
         options = [sql.SQL("{} = {}").format(sql.SQL(name), sql.Literal(value)) for name, value in layout.options]
-        self._run(
-            "CREATE INDEX {} ON {} USING {} (embedding {}) WITH ({})",
-            sql.Identifier(layout.index),
-            layout.name,
-            sql.SQL(layout.method),
-            sql.SQL(layout.operators),
-            sql.SQL(", ").join(options),
-        )
-        self._run("ANALYZE {}", layout.name)
+        with self._guard(f"build the index of {self._title}"):
+            self._run(
+                "CREATE INDEX {} ON {} USING {} (embedding {}) WITH ({})",
+                sql.Identifier(layout.index),
+                layout.name,
+                sql.SQL(layout.method),
+                sql.SQL(layout.operators),
+                sql.SQL(", ").join(options),
+            )
+            self._run("ANALYZE {}", layout.name)
         self.built = True
 
     def others(self) -> tuple[str, ...]:
