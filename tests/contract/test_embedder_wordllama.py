@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-pytest.importorskip("wordllama", reason="pip install 'ragassay[wordllama]'")
+pytest.importorskip("ragassay.plugins.embedders.wordllama", reason="pip install 'ragassay[wordllama]'")
 
 from ragassay.plugins.embedders.wordllama import WordLlamaEmbedder
 from ragassay.seams import Embedder
