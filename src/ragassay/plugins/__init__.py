@@ -65,6 +65,8 @@ _EXTRA_OF = {
     "langsmith": "langchain",
     "llama_index": "llamaindex",
     "loguru": "fastembed",
+    "pgvector": "pgvector",
+    "psycopg": "pgvector",
     "safetensors": "wordllama",
     "sentence_transformers": "sentence-transformers",
     "torch": "sentence-transformers",

@@ -122,6 +122,15 @@ def test_a_table_that_is_removed_in_between_is_an_error(postgres: PostgresServer
     retriever.close()
 
 
+def test_rows_that_are_removed_in_between_are_an_error(postgres: PostgresServer) -> None:
+    """An exact search that finds less than there was is down, not weak."""
+    retriever = built(postgres, table="emptied")
+    postgres.run("TRUNCATE emptied")
+    with pytest.raises(StackError, match="lost rows in between"):
+        retriever.search("retries", 3)
+    retriever.close()
+
+
 def test_two_builders_of_one_table_do_not_mix(postgres: PostgresServer) -> None:
     """The second is told to wait."""
     with psycopg.connect(postgres.url()) as other:

@@ -89,6 +89,6 @@ class Pgvector:
             table.lock()
             whole = bring_up("pgvector", layout.table, table, matrix, digest, progress)
             others = table.others()
-        engine = PostgresEngine(pool, layout, config.metric, most=config.most, fusion=config.fusion)
+        engine = PostgresEngine(pool, layout, config.metric, rows=len(chunks), most=config.most, fusion=config.fusion)
         engine.check_plan(matrix.shape[1])
         return engine, Stored(name=f"{layout.schema}.{layout.table}", reused=whole and not table.built, others=others)

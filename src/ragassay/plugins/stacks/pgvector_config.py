@@ -72,7 +72,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         """Return what is set in every session, so that no default of the server, database or user enters a result."""
         by_index = ("enable_indexscan", "enable_indexonlyscan", "enable_bitmapscan")
         found = {
-            "search_path": f'"{self.schema}", "{server.home}"',
+            "search_path": f'"{server.home}", "{self.schema}"',  # nobody's operator of the same name comes first
             "maintenance_work_mem": f"{self.memory_mb}MB",
             "jit": "off",  # what is switched off below counts as dear, and a dear plan would be compiled first
             **dict.fromkeys(by_index, "off" if self.exact else "on"),

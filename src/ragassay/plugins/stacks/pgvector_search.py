@@ -61,8 +61,10 @@ class Fusion(msgspec.Struct, frozen=True, kw_only=True):
 class PostgresEngine:
     """A filled table, asked over a pool of sessions."""
 
-    def __init__(self, pool: Pool, layout: Layout, metric: str, *, most: int, fusion: Fusion | None) -> None:
+    def __init__(self, pool: Pool, layout: Layout, metric: str, *, rows: int, most: int, fusion: Fusion | None) -> None:
         self.most = 1_000_000_000 if fusion else most
+        self._least = 0 if layout.method else rows
+        """How many it finds of a limit that is no smaller: an index may find fewer, comparing all may not."""
         self._pool = pool
         self._layout = layout
         self._fusion = fusion
@@ -116,6 +118,8 @@ class PostgresEngine:
                 "pgvector: the settings of this session were lost on the way, so the search may be another one; a "
                 "pooler in transaction mode is in between: name the server itself, or a pooler in session mode"
             )
+        if len(rows) < min(limit, self._least):
+            raise StackError(f"pgvector: {self._layout.table!r} lost rows in between: start the row anew")
         return [(at, score) for at, score, _ in rows]
 
     def _by_text(self, fusion: Fusion) -> sql.Composed:
