@@ -77,6 +77,8 @@ class ServiceContract:
     """What the row's table holds besides; set the stack's time limit to a second, so that the tests are quick."""
     name_param: ClassVar[str | None] = None
     """The parameter that names the index on the server by hand; None where the index is not ours to make."""
+    index_name: ClassVar[str] = NAME
+    """What the tests name it; another where the server takes no such name."""
     takes_key: ClassVar[bool] = True
     """False for a stack without a key: nothing is refused then."""
     within_s: ClassVar[float] = 10.0
@@ -104,7 +106,7 @@ class ServiceContract:
         """Return the row's table, with an embedder without a model where the stack takes one."""
         key = {"key_env": KEY_ENV} if self.takes_key else {}
         words = {"embedder": WORDS} if "embedder" in plugins.load("stacks", self.kind).default_parts else {}
-        named = {} if self.name_param is None else {self.name_param: NAME}
+        named = {} if self.name_param is None else {self.name_param: self.index_name}
         return {"kind": self.kind, **self.params, **self.connection(server), **key, **words, **named, **more}
 
     @property
@@ -248,7 +250,7 @@ class ServiceContract:
             assert list(other.search(QUESTIONS[0], 2)) == before
             told = [getattr(retriever, "stored", None) for retriever in (one, other)]
         assert [stored is not None and stored.reused for stored in told] == [False, True], f"`stored` says {told}"
-        assert {stored.name for stored in told if stored is not None} == {NAME}
+        assert {stored.name for stored in told if stored is not None} == {self.index_name}
 
     def test_an_index_of_another_dimension_is_refused(self) -> None:
         """Vectors of two embedders are never mixed under one name, and what was there stays."""
@@ -257,7 +259,7 @@ class ServiceContract:
             error = self.refused(self.entry(server, embedder={**WORDS, "dimension": 32}))
             assert list(retriever.search(QUESTIONS[0], 2)) == before
         assert not error.retryable
-        assert NAME in str(error), f"the error does not name the index: {error}"
+        assert self.index_name in str(error), f"the error does not name the index: {error}"
 
     def test_an_index_of_another_corpus_is_refused(self) -> None:
         """Chunks of two corpora are never mixed under one name, and what was there stays."""
@@ -266,23 +268,23 @@ class ServiceContract:
             error = self.refused(self.entry(server), ["Another page.", "And one more."])
             assert list(retriever.search(QUESTIONS[0], 2)) == before
         assert not error.retryable
-        assert NAME in str(error), f"the error does not name the index: {error}"
+        assert self.index_name in str(error), f"the error does not name the index: {error}"
 
     def test_somebody_elses_index_is_refused(self) -> None:
         """What ragassay did not make is neither searched nor written to."""
         self._needs_a_name()
         with self.server() as server:
-            if not self.make_foreign(server, NAME):
+            if not self.make_foreign(server, self.index_name):
                 raise SkipTest("the subclass makes no index of somebody else's")
             error = self.refused(self.entry(server))
         assert not error.retryable
-        assert NAME in str(error), f"the error does not name the index: {error}"
+        assert self.index_name in str(error), f"the error does not name the index: {error}"
 
     def test_an_index_that_is_gone_is_an_error(self) -> None:
         """An index that somebody removed is not one that found nothing."""
         self._needs_a_name()
         with self.asked_before() as (server, retriever, _):
-            if not self.drop(server, NAME):
+            if not self.drop(server, self.index_name):
                 raise SkipTest("the subclass removes no index")
             self.failed(retriever)
 

@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 with warnings.catch_warnings():
@@ -30,6 +31,11 @@ __all__ = ["Place", "Service", "api", "exceptions"]
 SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 LONGEST_PAUSE_S = 30.0
+RECONNECT = (
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", 1000),
+)
 
 _REFUSED = (exceptions.Unauthorized, exceptions.Forbidden, auth_exceptions.GoogleAuthError)
 _PASSING = (
@@ -133,21 +139,20 @@ class Service:
         return found
 
     def _client(self, kind: Any, credentials: Any) -> Any:
-        place = self.place
-        transport: Any = place.transport
-        if place.is_loopback and transport == "rest":
-            transport = kind.get_transport_class("rest")(
-                host=place.endpoint, credentials=credentials, url_scheme="http"
-            )
-            transport._session.trust_env = False  # no proxy stands between this machine and itself
-        elif place.is_loopback:
-            channel = grpc.insecure_channel(place.endpoint, options=[("grpc.enable_http_proxy", 0)])
-            transport = kind.get_transport_class("grpc")(host=place.endpoint, channel=channel)
+        place, made = self.place, kind.get_transport_class(self.place.transport)
+        options = {} if place.is_loopback else {"client_options": {"api_endpoint": place.endpoint}}
+        given = {} if place.is_loopback else {"credentials": credentials}
+        transport: Any = made
+        if place.transport == "grpc" and place.is_loopback:
+            transport = made(host=place.endpoint, channel=_plain_channel(place.endpoint))
             if self._key is not None:  # an unencrypted channel carries no call credentials of its own
                 self._metadata = (("authorization", f"Bearer {self._key.reveal()}"),)
-        options = {} if place.is_loopback else {"api_endpoint": place.endpoint}
-        given = {} if place.is_loopback else {"credentials": credentials}
-        client = kind(transport=transport, client_options=options, **given)
+        elif place.transport == "grpc":
+            transport = partial(made, channel=partial(_reconnecting, made.create_channel))
+        elif place.is_loopback:
+            transport = made(host=place.endpoint, credentials=credentials, url_scheme="http")
+            transport._session.trust_env = False  # no proxy stands between this machine and itself
+        client = kind(transport=transport, **options, **given)
         self._open.append(client.transport)
         return client
 
@@ -165,6 +170,15 @@ class Service:
 
     def _scrub(self, text: str) -> str:
         return text if self._key is None else self._key.scrub(text)
+
+
+def _plain_channel(endpoint: str) -> Any:
+    return grpc.insecure_channel(endpoint, options=[*RECONNECT, ("grpc.enable_http_proxy", 0)])
+
+
+def _reconnecting(create: Any, host: str, *, options: Sequence[tuple[str, int]], **given: Any) -> Any:
+    """Create the client's own channel, which would wait up to two minutes before it tries to connect again."""
+    return create(host, options=[*options, *RECONNECT], **given)
 
 
 def _advice(error: Exception) -> str:

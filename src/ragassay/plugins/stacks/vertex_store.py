@@ -71,7 +71,7 @@ class CollectionStore:
             self._create({id: one for id, one in wanted.items() if id not in self._there})
         except exceptions.Conflict:  # another fill has made some of them since
             self._there = self._ids()
-            self._create({id: one for id, one in wanted.items() if id not in self._there})
+            self._create({id: one for id, one in wanted.items() if id not in self._there}, untold=())
         self._update([one for id, one in wanted.items() if id in self._there])
 
     def finish(self) -> None:
@@ -115,14 +115,14 @@ class CollectionStore:
         data = {"chunk": chunk.id, "page": chunk.page, FIELD: chunk.text}
         return api.DataObject(name=f"{self.path}/dataObjects/{id_of(at)}", data=data, vectors=vectors)
 
-    def _create(self, objects: dict[str, Any]) -> None:
+    def _create(self, objects: dict[str, Any], untold: tuple[type[Exception], ...] = (exceptions.Conflict,)) -> None:
         if objects:
             requests = [
                 api.CreateDataObjectRequest(parent=self.path, data_object_id=id, data_object=one)
                 for id, one in objects.items()
             ]
             request = api.BatchCreateDataObjectsRequest(parent=self.path, requests=requests)
-            self._written(self._service.objects.batch_create_data_objects, request, untold=(exceptions.Conflict,))
+            self._written(self._service.objects.batch_create_data_objects, request, untold=untold)
 
     def _update(self, objects: Sequence[Any]) -> None:
         if objects:
