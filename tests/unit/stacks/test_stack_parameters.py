@@ -14,7 +14,12 @@ from ragassay.plugins.stacks.hybrid import Hybrid
 from ragassay.plugins.stacks.qdrant import Qdrant
 
 KINDS = sorted(plugins.BUILT_IN["stacks"])
-NEEDED: Mapping[str, Mapping[str, Any]] = {"http": {"url": "http://127.0.0.1:8000/search"}}
+NEEDED: Mapping[str, Mapping[str, Any]] = {
+    "haystack": {"retriever": "my_retriever:make"},
+    "http": {"url": "http://127.0.0.1:8000/search"},
+    "langchain": {"retriever": "my_retriever:make"},
+    "llamaindex": {"retriever": "my_retriever:make"},
+}
 """What a stack cannot be constructed without."""
 
 OWN_CORPUS = ("http",)

@@ -126,7 +126,9 @@ class ForeignRetriever:
             with raised_by_their_code(self._named, "raised"):
                 yield
         except StackError as error:
-            raise StackError(self._read.scrub(str(error)), retryable=error.retryable) from None
+            missing = isinstance(error.__cause__, NotImplementedError)
+            advice = "; a row asks synchronously: give the retriever a synchronous search" if missing else ""
+            raise StackError(self._read.scrub(str(error)) + advice, retryable=error.retryable) from None
 
     def _score(self, score: Any, rank: int, before: Sequence[Hit]) -> float:
         instead = 'set scores = "rank" to take its order and record 1/rank'

@@ -178,9 +178,10 @@ def _members(value: Any, inside: tuple[type, ...]) -> Iterator[tuple[str, Any]]:
 
 def _parameters(of: type) -> list[str]:
     try:
-        return [one.name for one in inspect.signature(of).parameters.values() if one.kind is not one.VAR_KEYWORD]
+        every = list(inspect.signature(inspect.getattr_static(of, "__init__")).parameters.values())
     except (TypeError, ValueError):
         return []
+    return [one.name for one in every[1:] if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
 
 
 def _is_random(text: str) -> bool:

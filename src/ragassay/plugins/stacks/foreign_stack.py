@@ -153,7 +153,7 @@ class ForeignStack:
 def takes_chunks(named: Named, factory: Callable[..., Any], *, own: bool) -> bool:
     """Tell whether a factory takes the list of documents; `InputError` where it needs anything else."""
     try:
-        every = inspect.signature(factory).parameters.values()
+        every = _parameters(factory)
     except (TypeError, ValueError):
         return not own
     places = [one for one in every if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
@@ -161,9 +161,16 @@ def takes_chunks(named: Named, factory: Callable[..., Any], *, own: bool) -> boo
     takes = bool(places) and not own
     needed = [one.name for one in (*places[takes:], *named_only) if one.default is one.empty]
     if needed:
-        wanted = 'nothing, because corpus = "own"' if own else "nothing, or one list of documents"
-        raise InputError(f"retriever = {named.path!r} takes {', '.join(needed)}; it is called with {wanted}")
+        given = 'nothing, because corpus = "own"' if own else "one list of documents" if takes else "nothing"
+        raise InputError(f"retriever = {named.path!r} needs {', '.join(needed)} besides: it is called with {given}")
     return takes
+
+
+def _parameters(factory: Callable[..., Any]) -> list[inspect.Parameter]:
+    """Return what a call takes; of a class what its constructor does, which a metaclass may hide."""
+    if isinstance(factory, type):
+        return list(inspect.signature(factory.__init__).parameters.values())[1:]  # type: ignore[misc]
+    return list(inspect.signature(factory).parameters.values())
 
 
 def packages_of(library: str, read: Settings) -> JSON:
