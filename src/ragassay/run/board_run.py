@@ -248,6 +248,7 @@ async def run_passes(
         _count_spent(prepared, passes)
         status.begin()
         try:
+            await _warm_up(passes, status)
             await traverse(passes, seed=prepared.board.seed, workers=_workers(prepared), status=status)
             if few := [] if status.stop else _few_failed(passes, len(prepared.benchmark.questions), status):
                 await traverse(few, seed=prepared.board.seed, workers=_workers(prepared), status=status)
@@ -262,6 +263,13 @@ async def run_passes(
             if on_signed:
                 on_signed(ended[-1])
         return ended
+
+
+async def _warm_up(passes: Sequence[PassRun], status: RunStatus) -> None:
+    """Search once in every row that has something to ask, one row after the other."""
+    for run in {run.row.name: run for run in passes if run.to_ask()}.values():
+        if (failed := await run.warm_up()) is not None:
+            status.notes.append(f"{run.row.name}: {failed}")
 
 
 def _few_failed(passes: Sequence[PassRun], questions: int, status: RunStatus) -> list[PassRun]:

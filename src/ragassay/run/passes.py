@@ -39,6 +39,7 @@ from ragassay.run.status import RunStatus
 from ragassay.seams import Judge, Retriever
 
 STACK_ATTEMPTS = 3
+WARM_UP = "Where does the documentation begin?"
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,6 +126,19 @@ class PassRun:
     def _record(self, entry: Entry) -> None:
         self._journal.append(entry)
         self.states[entry.q].apply(entry)
+
+    async def warm_up(self) -> str | None:
+        """Search once for nobody, so that no measured search is the first; return why that failed, if it did.
+
+        What it takes counts against the budget and stands in no record.
+        """
+        if self.row.kind in ("none", "oracle"):
+            return None
+        try:
+            await self._search_once(WARM_UP, Meter())
+        except StackError as error:
+            return f"the search before the first question failed: {legible(error)}"
+        return None
 
     async def _retrieve(self, question: Question) -> Retrieval:
         if (done := self.states[question.id].retrieval) is not None:

@@ -79,7 +79,8 @@ def _with_costs(line: BoardRow, row: RowRuns, shown: RunDocument) -> BoardRow:
         input_tokens=amount(t.answer_usage.input_tokens for t in shown.telemetry),
         output_tokens=amount(t.answer_usage.output_tokens for t in shown.telemetry),
         cost_microusd=amount(_cost(t) for t in shown.telemetry),
-        cost_per_1000_microusd=_per_thousand(shown.telemetry),
+        cost_per_1000_microusd=_per_thousand([t.answer_cost_microusd for t in shown.telemetry]),
+        search_cost_per_1000_microusd=_per_thousand([t.retrieval_cost_microusd for t in shown.telemetry]),
         context_tokens=_context_tokens(shown),
     )
 
@@ -115,7 +116,7 @@ def _missing(window: Sequence[RunDocument]) -> Missing:
 
 def _latency(values: Iterable[int | None]) -> Latency | None:
     found = percentiles([value for value in values if value is not None])
-    return None if found.p50 is None else Latency(p50_ms=found.p50, p95_ms=found.p95)
+    return None if found.p50 is None else Latency(p50_ms=found.p50, p95_ms=found.p95, calls=found.n)
 
 
 def amount(values: Iterable[int | None]) -> Amount:
@@ -126,18 +127,21 @@ def amount(values: Iterable[int | None]) -> Amount:
 
 
 def _cost(row: TelemetryRow) -> int | None:
-    """Return what answering and judging one question cost; None where a call was made and its cost is unknown."""
+    """Return what one question cost, searched, answered and judged; None where a call's cost is unknown."""
+    if row.retrieval_attempts and row.retrieval_cost_microusd is None:
+        return None
     if row.answer_attempts and row.answer_cost_microusd is None:
         return None
     if row.judge_attempts and row.judge_cost_microusd is None:
         return None
-    parts = [cost for cost in (row.answer_cost_microusd, row.judge_cost_microusd) if cost is not None]
-    return sum(parts) if parts else None
+    parts = (row.retrieval_cost_microusd, row.answer_cost_microusd, row.judge_cost_microusd)
+    known = [cost for cost in parts if cost is not None]
+    return sum(known) if known else None
 
 
-def _per_thousand(rows: Sequence[TelemetryRow]) -> int | None:
-    """Return the cost of answering 1,000 questions at the mean of those whose cost is known, half-up."""
-    known = [row.answer_cost_microusd for row in rows if row.answer_cost_microusd is not None]
+def _per_thousand(costs: Sequence[int | None]) -> int | None:
+    """Return the cost of 1,000 questions at the mean of those whose cost is known, half-up."""
+    known = [cost for cost in costs if cost is not None]
     return (2000 * sum(known) + len(known)) // (2 * len(known)) if known else None
 
 

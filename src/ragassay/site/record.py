@@ -96,6 +96,8 @@ class Latency(Record, frozen=True):
     p50_ms: int
     p95_ms: int | None
     """None below 59 calls."""
+    calls: int | None = None
+    """How many calls are behind them; None in a board that was written before they were counted."""
 
 
 class Amount(Record, frozen=True):
@@ -167,8 +169,10 @@ class BoardRow(Record, frozen=True):
     """Of the shown run, answering only."""
     output_tokens: Amount = Amount(known=None)
     cost_microusd: Amount = Amount(known=None)
-    """Of the shown run, answering and judging."""
+    """Of the shown run: searching, answering and judging."""
     cost_per_1000_microusd: int | None = None
+    search_cost_per_1000_microusd: int | None = None
+    """Of the shown run: what 1,000 searches cost that ask a service of their own; None where none does, or unknown."""
     """Answering 1,000 questions."""
     context_tokens: int | None = None
     """Mean per question over the shown run; a token is a match of \\w+|[^\\w\\s]."""

@@ -67,6 +67,7 @@ def _table(table: Table, width: int) -> list[str]:
         lines = [*wrapped(f"Apart, never ranked against the table above: {table.why_apart}", width), *lines]
     notes = table_notes(table.rows)
     lines += ["", *_scores(table.rows, notes, width), "", *_costs(table.rows, width)]
+    lines += wrapped(behind_latencies(table.rows), width)
     lines += ["", *wrapped(LEGEND, width)]
     if again := [row.name for row in table.rows if row.rung == "re-executed"]:
         lines += wrapped(f"re-executed here with equal content, counts and score: {listed(again)}", width)
@@ -213,6 +214,18 @@ def _cost(row: BoardRow) -> list[str]:
         _tokens(row),
         money(row.cost_per_1000_microusd),
     ]
+
+
+def behind_latencies(rows: Sequence[BoardRow]) -> str:
+    """Say how many searches are behind the latencies of retrieval, and what searches cost that ask a service."""
+    calls = sorted({found.calls for row in rows if (found := row.retrieval_latency) and found.calls is not None})
+    if not calls:
+        return ""
+    each = f"{calls[0]:,}" if len(calls) == 1 else f"{calls[0]:,} to {calls[-1]:,}"
+    known = [(row.name, row.search_cost_per_1000_microusd) for row in rows]
+    costs = [f"{one_line(name)} {money(cost)}" for name, cost in known if cost is not None]
+    more = f" 1,000 searches cost: {', '.join(costs)}." if costs else ""
+    return f"Latency of retrieval: over {each} searches a row, after a first one that is not counted.{more}"
 
 
 def _tokens(row: BoardRow) -> str:

@@ -11,6 +11,7 @@ from ragassay.site.group import is_measured
 from ragassay.site.judgerecord import Judging
 from ragassay.site.judgewords import NO_NOISE, NOTHING, asked_again
 from ragassay.site.loaded import LoadedRun
+from ragassay.site.maturity import UNFINISHED, maturities
 from ragassay.site.numbers import listed, plural, shown
 from ragassay.site.record import BoardPlan, BoardRow, QuestionLine
 from ragassay.site.rung import CODE
@@ -22,6 +23,7 @@ IDENTICAL = "deterministic: identical passes"
 LITERAL = "literal judge: reads literals and not meaning"
 READER = "extractive reader: no language model wrote these answers"
 READER_CONTROL = "its control is 0 by construction"
+WIRE_FORM_ONLY = "the code for its stack was tested against the wire form only, not against the service"
 MOST_NAMED = 8
 
 
@@ -75,8 +77,19 @@ def row_warnings(row: RowRuns, line: BoardRow, *, identical_said: bool = False) 
         said.append(f"{line.reach.folded} of {line.reach.of} reached only after folds: {', '.join(line.reach.folds)}")
     if line.exposure in ("designed-on", "tuned-on"):
         said.append(f"{line.exposure.replace('-', ' ')} these questions: its score is likely too high")
+    said += _unproven(row)
     said += withheld_evidence(row) + _truncated(row) + uncounted(row) + _filled(row) + _claims_differ(row)
     return tuple(said)
+
+
+def _unproven(row: RowRuns) -> list[str]:
+    """Say of a row that its stack was never tested against the service itself, or that the product is unfinished."""
+    config = row.shown.config if row.shown else None
+    if config is None:
+        return []
+    said = [WIRE_FORM_ONLY] if config.circumstance.wire_form_only else []
+    marks = sorted({mark for _, mark in maturities(config.measure.stack.get("describe"))})
+    return [*said, *(f"its stack says of itself: {mark}" for mark in marks if mark.lower() in UNFINISHED)]
 
 
 def _truncated(row: RowRuns) -> list[str]:

@@ -17,7 +17,7 @@ from ragassay.manifest import decode_run, read_run
 from ragassay.plugins.judges.literal import LiteralJudge
 from ragassay.records import Hit, JudgeItem, Outcome, Question, RawVerdict, Secret
 from ragassay.run.board_run import Options
-from ragassay.run.passes import PassRun
+from ragassay.run.passes import WARM_UP, PassRun
 from ragassay.testing import chat_replies
 from ragassay.testing.chat_server import ChatServer
 from ragassay.verify import Unpinned, verify
@@ -185,7 +185,7 @@ def test_a_stack_gets_the_question_and_nothing_else(lab: Lab, monkeypatch: pytes
 
     lab.write(stack=register(monkeypatch, search))
     lab.run()
-    assert sorted(seen) == sorted(sample["input"] for sample in lab.samples)
+    assert sorted(seen) == sorted([WARM_UP, *(sample["input"] for sample in lab.samples)])
 
 
 def test_a_failure_is_asked_again_and_only_it(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,7 +205,7 @@ def test_a_failure_is_asked_again_and_only_it(lab: Lab, monkeypatch: pytest.Monk
     down, searched[:] = False, []
     again = lab.run()["row", 1]
     assert (again.run_id, again.held, again.missing) == (first.run_id, None, {})
-    assert sorted(searched) == [f"How many grams does the part {n} weigh?" for n in (1, 2, 3)]
+    assert sorted(searched) == [*(f"How many grams does the part {n} weigh?" for n in (1, 2, 3)), WARM_UP]
 
 
 def test_resume_after_a_stop_asks_what_is_left(lab: Lab) -> None:

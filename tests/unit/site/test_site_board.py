@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 import site_factory as make
@@ -16,6 +17,8 @@ from ragassay.estimate.signflip import sign_flip
 from ragassay.records import Claim
 from ragassay.site import build_board, decode_board, encode_board, load_runs
 from ragassay.site.record import Board, BoardPlan, BoardRow, PlannedRow
+from ragassay.site.text import behind_latencies
+from ragassay.site.words import WIRE_FORM_ONLY
 
 NOW = make.START + 9_999
 
@@ -291,3 +294,34 @@ def test_the_seeds_are_those_of_the_draws(tmp_path: Path) -> None:
     assert exact
     assert all(p.seed is None for p in exact)
     assert all(row.gap is not None and row.gap.seed for row in board.main.rows if row.role == "row")
+
+
+def test_the_calls_behind_each_latency_are_counted(board: Board) -> None:
+    """Three passes over 60 questions are 180 searches, and the terminal says so."""
+    found = rows(board)["bm25"]
+    assert found.retrieval_latency is not None
+    assert found.retrieval_latency.calls == 180
+    assert board.main is not None
+    assert behind_latencies(board.main.rows).startswith("Latency of retrieval: over 180 searches a row")
+
+
+def test_what_searches_cost_is_said_where_they_ask_a_service(board: Board) -> None:
+    """A row whose searches cost nothing is not named."""
+    bm25 = rows(board)["bm25"]
+    dear = msgspec.structs.replace(bm25, name="reranked", search_cost_per_1000_microusd=2_500)
+    assert behind_latencies([bm25, dear]).endswith("1,000 searches cost: reranked $0.0025.")
+    assert bm25.search_cost_per_1000_microusd is None
+
+
+def test_an_unproven_stack_and_an_unfinished_product_are_marked(tmp_path: Path) -> None:
+    """A row says that its stack was tested against the wire form alone, and that a product calls itself a preview."""
+    bench = make.benchmark(4)
+    describe = {"kind": "vertex", "of": [{"kind": "vertex", "maturity": "preview"}]}
+    stack = {"kind": "vertex", "entry": {"kind": "vertex"}, "describe": describe}
+    make.write_row(
+        tmp_path, "cloud", "vertex", bench, make.losing_first(1), circumstance_wire_form_only=True, stack=stack
+    )
+    built = build_board(load_runs(tmp_path, now=NOW), now=NOW)
+    warnings = rows(built)["cloud"].warnings
+    assert WIRE_FORM_ONLY in warnings
+    assert "its stack says of itself: preview" in warnings

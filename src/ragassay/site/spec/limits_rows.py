@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from ragassay.site.maturity import UNFINISHED, maturities
 from ragassay.site.spec.answering import described, parameters
 from ragassay.site.spec.corpus import corpora
 from ragassay.site.spec.counted import of_all, opening, some, spelled, verb
@@ -14,8 +15,6 @@ from ragassay.site.spec.parameters import unvalued
 from ragassay.site.spec.rows import stack_described
 
 DIGITS = 12
-UNFINISHED = frozenset({"alpha", "beta", "preview", "experimental"})
-"""What a stack may say of itself as `maturity` that a reader should know of."""
 
 
 def unrecorded(ground: Ground) -> Paragraph | None:
@@ -114,18 +113,6 @@ def tuned(ground: Ground) -> Paragraph | None:
     )
 
 
-def maturities(value: Any) -> Iterator[tuple[str, str]]:
-    """Yield kind and `maturity` of every part of a description that says how mature it is."""
-    if isinstance(value, dict):
-        if isinstance(value.get("maturity"), str):
-            yield str(value.get("kind", "a part")), value["maturity"]
-        for one in value.values():
-            yield from maturities(one)
-    elif isinstance(value, list):
-        for one in value:
-            yield from maturities(one)
-
-
 def beta(ground: Ground) -> Paragraph | None:
     """Say which rows use a product that calls itself unfinished."""
     said: list[Said] = []
@@ -147,6 +134,25 @@ def beta(ground: Ground) -> Paragraph | None:
             "; what it does may change under the same name.",
         ),
     )
+
+
+def wire_form(ground: Ground) -> Paragraph | None:
+    """Say of which rows the code that asks the service was never run against the service itself."""
+    said = [row.name for row in ground.rows if row.key in ground.configs and _is_wire_form_only(ground, row.key)]
+    if not said:
+        return None
+    return under_title(
+        "Not every stack was tested against its service.",
+        (
+            "Against a server that speaks the wire form, and never against the service, was tested the code behind ",
+            series(list(said)),
+            "; what the service does otherwise may have gone unnoticed.",
+        ),
+    )
+
+
+def _is_wire_form_only(ground: Ground, key: str) -> bool:
+    return ground.configs[key].circumstance.wire_form_only
 
 
 def cut_texts(ground: Ground) -> Paragraph | None:
@@ -215,4 +221,4 @@ def fills(ground: Ground) -> Paragraph | None:
     )
 
 
-FOUND = (unrecorded, different_corpora, tuned, beta, cut_texts, second_passages, fills)
+FOUND = (unrecorded, different_corpora, tuned, beta, wire_form, cut_texts, second_passages, fills)
