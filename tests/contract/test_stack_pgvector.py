@@ -72,5 +72,5 @@ class TestPgvectorHnswText(PostgresContract):
         "text": True,
         "text_config": "simple",
         "text_query": "all",
-        "text_rank": "ts_rank",
+        "text_rank": "ts_rank_cd",
     }

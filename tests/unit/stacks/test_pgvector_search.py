@@ -86,7 +86,7 @@ TEXTS = (
     ("params", "question", "found"),
     [
         ({}, "cache retry", [2, 1, 0]),
-        ({"text_rank": "ts_rank"}, "cache retry", [2, 1, 0]),
+        ({"text_rank": "ts_rank_cd"}, "cache retry", [2, 1, 0]),
         ({"text_query": "all"}, "cache retry", [2]),
         ({"text_query": "all"}, "cache command retry", []),
         ({"text_query": "websearch"}, '"command clear" or path', [1, 3]),
@@ -146,7 +146,7 @@ def test_what_can_change_a_result_is_recorded(postgres: PostgresServer) -> None:
     assert found["text"] == {
         "config": "english",
         "query": "any",
-        "rank": "ts_rank_cd",
+        "rank": "ts_rank",
         "normalization": 0,
         "ctype": "C.UTF-8",
     }

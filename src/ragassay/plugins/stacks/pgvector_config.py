@@ -160,7 +160,7 @@ def _read_fusion(read: Parameters) -> Fusion:
     return Fusion(
         config=read.text("text_config") or "english",
         query=read.choice("text_query", "any", tuple(QUERIES)),
-        rank=read.choice("text_rank", "ts_rank_cd", ("ts_rank", "ts_rank_cd")),
+        rank=read.choice("text_rank", "ts_rank", ("ts_rank", "ts_rank_cd")),
         normalization=read.integer("text_normalization", 0, low=0, high=63),
         depth=read.integer("depth", 20, low=1, high=100_000),
         rrf_k=read.integer("rrf_k", 60, low=0, high=1_000_000),
