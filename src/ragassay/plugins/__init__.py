@@ -34,6 +34,8 @@ BUILT_IN: Mapping[Seam, Mapping[str, str]] = {
         "window": "ragassay.plugins.stacks.window:Window",
         "parent": "ragassay.plugins.stacks.parent:Parent",
         "mmr": "ragassay.plugins.stacks.mmr:MMR",
+        "multiquery": "ragassay.plugins.stacks.multiquery:MultiQuery",
+        "hyde": "ragassay.plugins.stacks.hyde:HyDE",
         "chroma": "ragassay.plugins.stacks.chroma:Chroma",
         "lancedb": "ragassay.plugins.stacks.lancedb:LanceDB",
         "http": "ragassay.plugins.stacks.http:Http",

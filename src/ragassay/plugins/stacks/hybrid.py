@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from ragassay.errors import InputError, StackError
+from ragassay.errors import InputError
+from ragassay.plugins.stacks.fusing import fused
 from ragassay.plugins.stacks.parameters import Parameters
 from ragassay.records import JSON, Chunk, Hit
 from ragassay.seams import Progress, Retriever
 
 
 class Hybrid:
-    """Fuses the stacks in its part `of`: score(chunk) = Σ over stacks of 1 / (rrf_k + rank).
-
-    Source: Cormack, Clarke and Büttcher, "Reciprocal rank fusion outperforms Condorcet and individual rank
-    learning methods", SIGIR 2009.
-    """
+    """Fuses the stacks in its part `of`: score(chunk) = Σ over stacks of 1 / (rrf_k + rank)."""
 
     owns_corpus: ClassVar[bool] = False
     default_parts: ClassVar[Mapping[str, JSON]] = {}
@@ -53,21 +49,8 @@ class Fusion:
         Every stack is asked for `depth` hits, whatever k is. A stack that fails fails the fusion: the others never
         stand in for it.
         """
-        shares: dict[str, list[float]] = {}
-        texts: dict[str, str | None] = {}
-        for stack in self._of:
-            ranked: dict[str, str | None] = {}
-            hits = stack.search(text, self._depth)
-            if len(hits) > self._depth:
-                raise StackError(f"a fused stack returned {len(hits)} hits where {self._depth} were asked for")
-            for hit in hits:
-                ranked.setdefault(hit.chunk, hit.text)
-            for rank, (chunk, own_text) in enumerate(ranked.items(), 1):
-                shares.setdefault(chunk, []).append(1 / (self._rrf_k + rank))
-                texts.setdefault(chunk, own_text)
-        scores = {chunk: math.fsum(parts) for chunk, parts in shares.items()}
-        order = sorted(scores, key=lambda chunk: -scores[chunk])[: max(0, k)]
-        return [Hit(chunk=chunk, score=scores[chunk], text=texts[chunk]) for chunk in order]
+        lists = (stack.search(text, self._depth) for stack in self._of)
+        return fused([list(hits) for hits in lists], depth=self._depth, rrf_k=self._rrf_k)[: max(0, k)]
 
     def describe(self) -> JSON:
         """Return the method, its parameters and what every fused stack says of itself."""
