@@ -150,7 +150,7 @@ def test_a_broken_answer_is_an_error(
 
 
 def test_a_combined_answer_is_one_list(server: VertexServer) -> None:
-    """Two lists, or a list that goes on, are errors."""
+    """Two lists, a list that goes on and one that lacks what a vector search must find are errors."""
     index = built(server, mode="combined")
 
     def two(reply: Any) -> Any:
@@ -161,7 +161,11 @@ def test_a_combined_answer_is_one_list(server: VertexServer) -> None:
         reply.results[0].next_page_token = "more"
         return reply
 
-    for broken, message in ((two, "2 lists"), (goes_on, "goes on")):
+    def fewer(reply: Any) -> Any:
+        del reply.results[0].results[2:]
+        return reply
+
+    for broken, message in ((two, "2 lists"), (goes_on, "goes on"), (fewer, "an exact search lacks none")):
         server.faults["BatchSearchDataObjects"] = broken
         with pytest.raises(StackError, match=message):
             index.search(QUESTION, 5)

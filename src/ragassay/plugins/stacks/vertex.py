@@ -95,6 +95,5 @@ class Vertex:
             **about,
             "location": self._settings.place.location,
             "api": "v1beta",
-            "transport": self._settings.place.transport,
             "google_cloud_vectorsearch": version("google-cloud-vectorsearch"),
         }

@@ -35,7 +35,7 @@ class VertexEngine:
 
     def nearest(self, text: str, vector: Sequence[float], limit: int) -> list[tuple[int, float]]:
         """Return positions and scores, best first; a question that no search can be asked finds nothing."""
-        return scored(self._ask(text, vector, limit, self._asking.filter), self.how)
+        return scored(_whole(*self._found(text, vector, limit, self._asking.filter)), self.how)
 
     def count(self) -> int:
         """Return how many data objects answer an unfiltered count."""
@@ -59,34 +59,29 @@ class VertexEngine:
         scored(answer, self.how)
 
     def _settled(self, text: str, vector: Sequence[float], limit: int) -> Answer:
-        """Ask until something is found: what is accepted and counted may not be searched yet."""
+        """Ask until all is found: what is accepted and counted may not be searched yet."""
         deadline = time.monotonic() + min(SETTLE_S, self._service.place.wait_s)
         while True:
-            try:
-                answer = self._ask(text, vector, limit, None)
-            except StackError as error:
-                if not error.retryable or time.monotonic() > deadline:
-                    raise
-            else:
-                if answer.positions or not (words_of(text) or any(vector)) or time.monotonic() > deadline:
-                    return answer
+            answer, missing = self._found(text, vector, limit, None)
+            nothing = not answer.positions and bool(words_of(text) or any(vector))
+            if not (missing or nothing) or time.monotonic() > deadline:
+                return _whole(answer, missing)
             time.sleep(0.5)
 
-    def _ask(self, text: str, vector: Sequence[float], limit: int, kept: Any) -> Answer:
+    def _found(self, text: str, vector: Sequence[float], limit: int, kept: Any) -> tuple[Answer, int]:
+        """Return the answer, and how many hits it lacks that an exact search, alone or fused, cannot lack."""
         searches = self._searches(text, vector, limit, kept)
         if not any(search is not None for search in searches):
-            return Answer()
+            return Answer(), 0
         if self._asking.ranker is None:
             results = self._single(searches[0], limit)
         else:
             results = self._combined(text, searches, limit)
-        exact = self._asking.searches in (("vector",), ("semantic",)) and self._asking.index is None and kept is None
-        if exact and len(results) < min(limit, self._size):
-            raise StackError(
-                f"vertex: {len(results)} of {min(limit, self._size)} hits came back, and an exact search lacks none",
-                retryable=True,
-            )
-        return answer_of(results, self._path)
+        near = any(
+            name != "text" and search is not None for name, search in zip(self._asking.searches, searches, strict=True)
+        )
+        exact = near and self._asking.index is None and self._asking.ranker != "vertex" and kept is None
+        return answer_of(results, self._path), max(0, min(limit, self._size) - len(results)) if exact else 0
 
     def _searches(self, text: str, vector: Sequence[float], limit: int, kept: Any) -> list[Any]:
         """Return one search per name, None for one that this question cannot be asked."""
@@ -188,6 +183,12 @@ class VertexEngine:
             )
         if self._asking.index is None and about.used_index.name:
             raise StackError(f"vertex: an exact search was asked for, and {about.used_index.name!r} was used")
+
+
+def _whole(answer: Answer, missing: int) -> Answer:
+    if missing:
+        raise StackError(f"vertex: {missing} hits are missing, and an exact search lacks none", retryable=True)
+    return answer
 
 
 def words_of(text: str) -> list[str]:
