@@ -7,6 +7,7 @@ named) and nowhere else: it is removed from every message, in the forms in which
 from __future__ import annotations
 
 import asyncio
+import io
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -36,6 +37,7 @@ CONNECT_TIMEOUT_S = 10.0
 TIMEOUT_S = 300.0
 MAX_RESPONSE_BYTES = 16 * 1024 * 1024
 _HEADER_CHARS = 100
+_ONE_PIECE_BYTES = 1024 * 1024
 _NOT_SERVED = (404, 405, 501)
 
 
@@ -147,15 +149,17 @@ class HttpClient:
         self, method: str, path: str, payload: bytes | None, content_type: str
     ) -> tuple[bytes, Mapping[str, str]]:
         """Send one request; return body and headers of a 2xx reply, or raise the fault that its status stands for."""
+        # aiohttp sends bytes in one piece, which holds the event loop up where they are many.
+        data = io.BytesIO(payload) if payload is not None and len(payload) > _ONE_PIECE_BYTES else payload
         async with self._open().request(
-            method, self.base_url + path, data=payload, headers=self._headers(content_type), allow_redirects=False
+            method, self.base_url + path, data=data, headers=self._headers(content_type), allow_redirects=False
         ) as response:
             if method == "GET" and response.status in _NOT_SERVED:
                 raise _NotServed
-            data = await self._read(response)
+            body = await self._read(response)
             if 200 <= response.status < 300:
-                return data, response.headers
-            raise self._refusal(response.status, data, response.headers)
+                return body, response.headers
+            raise self._refusal(response.status, body, response.headers)
 
     def _refusal(self, status: int, data: bytes, headers: Mapping[str, str]) -> ModelError:
         """Return the error that a status and its body stand for."""

@@ -129,7 +129,7 @@ class RestServer:
             path=request.path,
             query=dict(request.query),
             headers={name.lower(): value for name, value in request.headers.items()},
-            raw=await request.read(),
+            raw=await request.content.read(),  # without the limit of `request.read`
         )
         operation = self.operation(asked)
         self.asked.append((operation, asked))

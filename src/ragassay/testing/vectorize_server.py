@@ -125,7 +125,7 @@ class VectorizeServer(RestServer):
         if operation == "create":
             return self._create(_read(asked, CreateIndex, UNNUMBERED))
         if path[2] not in self.indexes:
-            raise Refused(404, 3000, "index not path")
+            raise Refused(404, 3000, "index not found")
         return self._of_index(operation, asked, self.indexes[path[2]])
 
     def _of_index(self, operation: str, asked: Asked, index: Held) -> Any:

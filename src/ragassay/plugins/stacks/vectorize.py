@@ -23,6 +23,8 @@ METRICS = ("cosine", "euclidean", "dot-product")
 PRECISIONS = ("approximate", "high")
 URL = "https://api.cloudflare.com/client/v4"
 MAX_DIMENSIONS = 1536
+MAX_NUMBERS = 4_000_000
+"""The most numbers in one upload: at 25 bytes each they stay below the 100 MB that the service takes."""
 _ACCOUNT = re.compile(r"[0-9A-Za-z]{1,32}")
 _INDEX = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
@@ -75,11 +77,11 @@ class Vectorize:
         digest = digest_of(chunks, embedder, self._shape())
         engine = stored = None
         if chunks:
-            name = self._index or PREFIX + digest
+            name, block = self._index or PREFIX + digest, min(self._block, MAX_NUMBERS // matrix.shape[1])
             api = VectorizeApi(self._url, self._account, self._key, timeout_s=self._timeout_s, wait_s=self._wait_s)
             store = VectorizeStore(api, name, self._metric, self._namespace, metadata)
             try:
-                reused = bring_up("vectorize", name, store, matrix, digest, progress, block=self._block)
+                reused = bring_up("vectorize", name, store, matrix, digest, progress, block=block)
                 stored = Stored(name=name, reused=reused, others=store.others())
             except BaseException:
                 api.close()

@@ -118,7 +118,7 @@ class VectorizeApi:
 
     def _read(self, reply: HttpReply | None, form: type[T]) -> T:
         if reply is None:
-            raise StackError(f"{self._client.host} serves no such path; check url and account_id")
+            raise StackError(f"{self._client.host} serves no such path; check url, account_id and index")
         try:
             return msgspec.convert(reply.body.get("result"), form)
         except msgspec.ValidationError as error:
@@ -147,4 +147,4 @@ def _advice(status: int, kind: ModelErrorKind) -> str:
         return "; redirects are not followed, so that the token reaches no other server: correct url"
     if kind == "auth":
         return "; the token in the variable that `key_env` names needs the permission Vectorize Write on this account"
-    return "; check url and account_id" if status in (404, 405) else ""
+    return "; check url, account_id and index" if status in (404, 405) else ""
