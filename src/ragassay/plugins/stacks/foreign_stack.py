@@ -95,17 +95,15 @@ class ForeignStack:
         Raises `InputError` for a path that names no retriever and `StackError` for what their code raises.
         """
         named, read = Named(self._path, Path(parts.get("folder") or ".")), self.reader()
-        progress(0, len(chunks))
         try:
             with named.importable(), self.quiet():
                 with raised_by_their_code(named, "could not be imported"):
                     found = named.load()
-                retriever, given = self._made(named, found, chunks)
+                retriever, given = self._made(named, found, chunks, progress)
                 asked = self.asked(retriever)
         except StackError as error:
             raise StackError(read.scrub(str(error)), retryable=error.retryable) from None
         settings = self.settings(retriever, read)
-        progress(len(chunks), len(chunks))
         return ForeignRetriever(
             self.quiet,
             named,
@@ -129,7 +127,7 @@ class ForeignStack:
             },
         )
 
-    def _made(self, named: Named, found: Any, chunks: Sequence[Chunk]) -> tuple[Any, str]:
+    def _made(self, named: Named, found: Any, chunks: Sequence[Chunk], progress: Progress) -> tuple[Any, str]:
         """Return the retriever, and what its factory was given: `nothing` or `chunks`."""
         if self.is_retriever(found):
             return found, "nothing"
@@ -141,12 +139,16 @@ class ForeignStack:
         if inspect.iscoroutinefunction(found):
             raise InputError(f"retriever = {named.path!r} is an async function; make it a plain one")
         takes = takes_chunks(named, found, own=self._own)
+        if takes:
+            progress(0, len(chunks))
         with raised_by_their_code(named, "could not make its retriever"):
             made = found(self.documents(chunks)) if takes else found()
         if not self.is_retriever(made):
             raise InputError(
                 f"retriever = {named.path!r} returned {_a(made)} where a {self.noun} is wanted{self.advice(made)}"
             )
+        if takes:
+            progress(len(chunks), len(chunks))
         return made, "chunks" if takes else "nothing"
 
 
