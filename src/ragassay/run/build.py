@@ -136,7 +136,7 @@ class StackBuilder:
         budget: Budget | None = None,
         folder: Path = Path(),
     ) -> None:
-        """Models inside stacks draw on `budget`; their paths, and code that stacks import, lie in `folder`."""
+        """Models inside stacks draw on `budget`; paths of models and embedders, and code of stacks, lie in `folder`."""
         self._weights_cache = weights_cache
         self._keys = keys or {}
         self._chunks = chunks
@@ -197,8 +197,10 @@ class StackBuilder:
             given: dict[str, Any] = {**weights_path("embedders", entry, self._weights_cache)}
             if entry["kind"] == "openai":
                 given |= {"key": self._keys.get(str(entry.get("key_env") or "")), "gate": embedding_gate}
+            if isinstance(entry.get("path"), str) and entry["path"]:
+                given["path"] = str(self._folder / entry["path"])
             try:
-                embedder = make("embedders", entry, place, **given)
+                embedder = make("embedders", {**entry, **given}, place)
             except InputError as error:
                 raise InputError(f"{place}: {error.message.removeprefix(f'{place}: ')}", error.problems) from error
             self._embedders[name] = CachedEmbedder(embedder, self._cache / "embeddings")
