@@ -40,7 +40,7 @@ class Chroma:
             raise InputError("the parameters of 'chroma' cannot be used", problems)
 
     def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> VectorIndex:
-        """Embed all chunks and index them, in a temporary folder or on the server; raises `StackError`."""
+        """Embed all chunks and index them, in memory or on the server; raises `StackError`."""
         embedder = embedder_of("chroma", parts)
         matrix = embed_chunks(embedder, chunks, progress)
         digest = digest_of(chunks, embedder, self._settings.shape())

@@ -44,7 +44,7 @@ class Collection:
 
     def create(self, dimension: int, digest: str) -> None:
         """Make the collection; Chroma takes the dimension from the first vector."""
-        with self.connection.failing(f"make the collection {self.name!r}"):
+        with self.connection.failing(f"make the collection {self.name!r} in {self.connection.place}"):
             model = self.connection.api.create_collection(
                 name=self.name,
                 configuration={"hnsw": self._settings.graph()},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ssl
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -35,11 +34,10 @@ class _OwnSettings(ClientSettings):  # type: ignore[misc]  # the client's types 
 
 
 class Connection:
-    """One Chroma, closed with `close`: with `url` a server, without it an engine over a temporary folder."""
+    """One Chroma, closed with `close`: with `url` a server, without it an engine of its own in memory."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
-        self._folder = None if address.url else tempfile.TemporaryDirectory(prefix="ragassay-chroma-")
         self._system = System(self._settings())
         try:
             self.api = self._system.instance(ServerAPI)
@@ -54,6 +52,11 @@ class Connection:
     def where(self) -> dict[str, str]:
         """The tenant and the database, as every call of the API takes them."""
         return {"tenant": self._address.tenant, "database": self._address.database}
+
+    @property
+    def place(self) -> str:
+        """The same in words."""
+        return f"the database {self._address.database!r} of the tenant {self._address.tenant!r}"
 
     def server_version(self) -> str:
         """Return what the server calls its version; raises `StackError` for one that is down."""
@@ -77,21 +80,15 @@ class Connection:
             raise self._as_stack_error(doing, error) from None
 
     def close(self) -> None:
-        """Close the connections, or stop the engine and remove its folder."""
-        if self._address.url:
-            if session := getattr(self, "_session", None):
-                session.close()
-            return
+        """Close the connections, and let the engine go with all that it holds."""
+        if session := getattr(self, "_session", None):
+            session.close()
         self._system.stop()
-        assert self._folder is not None
-        self._folder.cleanup()
 
     def _settings(self) -> ClientSettings:
         given: dict[str, Any] = {"anonymized_telemetry": False}
-        if self._folder is not None:
-            return _OwnSettings(
-                chroma_api_impl=_EMBEDDED, is_persistent=True, persist_directory=self._folder.name, **given
-            )
+        if not self._address.url:
+            return _OwnSettings(chroma_api_impl=_EMBEDDED, is_persistent=False, **given)
         port = urlsplit(self._address.url).port or 8000  # wanted by the client, and not used with a whole address
         return _OwnSettings(
             chroma_api_impl=_OVER_HTTP, chroma_server_host=self._address.url, chroma_server_http_port=port, **given

@@ -57,7 +57,7 @@ class ExactSearch:
         return self._collection.count()
 
     def close(self) -> None:
-        """Close the connection, and remove what is temporary."""
+        """Close the connection, or let the engine go."""
         self._collection.close()
 
 
@@ -80,7 +80,7 @@ class GraphSearch:
         return self._collection.count()
 
     def close(self) -> None:
-        """Close the connection, and remove what is temporary."""
+        """Close the connection, or let the engine go."""
         self._collection.close()
 
 

@@ -50,7 +50,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Address(msgspec.Struct, frozen=True, kw_only=True):
-    """A server, and the collection by name where the board names one; no `url` is the engine in this process."""
+    """A server, and the collection by name where the board names one; without `url`, the engine in this process."""
 
     url: str
     key: Secret | None

@@ -36,8 +36,8 @@ class Search:
         self._table.close()
 
     def _near(self, vector: Sequence[float], limit: int) -> Ranked:
-        metric = self._settings.metric
-        return [(at, score_of(metric, far)) for at, far in self._table.near(vector, limit)]
+        metric, share = self._settings.metric, 0.5 if self._settings.doubled else 1.0
+        return [(at, score_of(metric, far * share)) for at, far in self._table.near(vector, limit)]
 
 
 class VectorSearch(Search):

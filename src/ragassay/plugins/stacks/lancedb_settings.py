@@ -55,6 +55,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         """True where words are searched."""
         return self.search != "vector"
 
+    @property
+    def doubled(self) -> bool:
+        """True where LanceDB returns 2 - 2 cos for a cosine: the codes of a quantised index, compared by L2."""
+        quantised = self.index in ("ivf_pq", "ivf_hnsw_sq", "ivf_hnsw_pq")
+        return self.metric == "cosine" and quantised and self.refine_factor == 0
+
     def built(self) -> JSON:
         """Return what the vector index is built with."""
         found: JSON = {}
@@ -142,7 +148,7 @@ def read_settings(read: Parameters) -> Settings:
         ef_construction=read.integer("ef_construction", 300, low=4, high=10_000),
         nprobes=read.integer("nprobes", 20, low=1, high=65_536),
         ef=read.integer("ef", 150, low=1, high=100_000),
-        refine_factor=read.integer("refine_factor", 0, low=0, high=1_000),
+        refine_factor=read.integer("refine_factor", 1, low=0, high=1_000),
         depth=read.integer("depth", 100, low=1, high=10_000),
         tokenizer=read.choice("tokenizer", "simple", TOKENIZERS),
         language=read.choice("language", "English", LANGUAGES),
