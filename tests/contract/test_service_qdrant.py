@@ -56,4 +56,5 @@ class TestQdrantService(ServiceContract):
 
     def drop(self, server: Gated, name: str) -> bool:
         """Take the collection away."""
-        return server.behind.service.collections.pop(name, None) is not None
+        server.behind.service.collections.pop(name).close()
+        return True
