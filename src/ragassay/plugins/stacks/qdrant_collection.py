@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from qdrant_client import models
+from qdrant_client.http import models
 
 from ragassay.errors import StackError
 from ragassay.plugins.stacks.qdrant_connection import Connection
@@ -23,7 +23,10 @@ STAMP = "ragassay_digest"
 """The key of the collection's metadata under which the digest of what it holds stands."""
 
 INDEXED_FROM_KB = 1
-"""So that every segment is indexed: an unindexed remainder would be searched exactly and hide HNSW."""
+"""The server indexes segments of more: an unindexed remainder is searched exactly and would hide HNSW."""
+
+_BYTES = 4
+"""Per number of a vector."""
 
 _PAUSE_S = (0.05, 1.0)
 _ENGINE_RRF_K = 2
@@ -140,8 +143,9 @@ class Collection:
         hidden = info.update_queue.deferred_points if info.update_queue else 0
         if self._settings.exact or hidden:
             return not hidden
-        green = info.status == models.CollectionStatus.GREEN
-        return green and (info.indexed_vectors_count or 0) >= (info.points_count or 0)
+        rest = (info.points_count or 0) - (info.indexed_vectors_count or 0)
+        rest_kb = rest * info.config.params.vectors[DENSE].size * _BYTES / 1024
+        return info.status == models.CollectionStatus.GREEN and rest_kb <= INDEXED_FROM_KB
 
     def _search(self, **request: Any) -> Ranked:
         query = partial(self._client.query_points, self._name, with_payload=False, with_vectors=False, **request)
