@@ -119,9 +119,29 @@ def test_a_changed_file_is_read_anew_and_so_is_one_of_the_same_name_elsewhere(tm
     second = built("langchain", tmp_path / "y", "mine_b:mine").describe()["sources"]
     assert (second["mine_b"] == first["mine_b"], second["aside_b"] == first["aside_b"]) == (True, False)
     assert sys.modules["mine_b"].name == 1
-    written(tmp_path / "y", "aside_b", "word = 22\n")
+    written(tmp_path / "y", "aside_b", "word = 2\n")
     assert built("langchain", tmp_path / "y", "mine_b:mine").describe()["sources"] != second
-    assert sys.modules["mine_b"].name == 22
+    assert sys.modules["mine_b"].name == 2
+    assert {path.name for path in (tmp_path / "y").iterdir()} == {"aside_b.py", "mine_b.py"}
+
+
+def test_a_package_beside_the_board_is_recorded_with_its_modules(tmp_path: Path) -> None:
+    """Each under its dotted name, and an error inside it is told by its file."""
+    written(tmp_path / "pack_h", "__init__", "")
+    written(tmp_path / "pack_h", "words", "def search(question):\n    raise ValueError('no')\n")
+    code = "from langchain_core.runnables import RunnableLambda\nfrom .words import search\n"
+    written(tmp_path / "pack_h", "made", f"{code}def make(documents):\n    return RunnableLambda(search)\n")
+    retriever = built("langchain", tmp_path, "pack_h.made:make")
+    assert list(retriever.describe()["sources"]) == ["pack_h", "pack_h.made", "pack_h.words"]
+    with pytest.raises(StackError, match=r"raised: ValueError: no \(words.py, line 2, in search\)"):
+        retriever.search("fox", 1)
+
+
+def test_what_their_code_prints_does_not_stand_in_a_report(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """`--json` on the standard output stays JSON."""
+    code = f"{RUNNABLE_ONE}\nprint('loading')\ndef make():\n    print('made')\n    return finding('a')\n"
+    built("langchain", written(tmp_path, "loud_i", code), "loud_i:make", corpus="own")
+    assert capfd.readouterr() == ("", "loading\nmade\n")
 
 
 def test_an_installed_module_is_found_too(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from ragassay import canon
-from ragassay.plugins.stacks.foreign_settings import HIDDEN, Settings, names_a_secret
+from ragassay.plugins.stacks.foreign_secrets import HIDDEN, names_a_secret
+from ragassay.plugins.stacks.foreign_settings import Settings
 from ragassay.records import Secret
 
 KEY = "sk-fake-0123456789abcdefghij"
@@ -70,6 +71,8 @@ def test_what_the_constructor_takes_is_told_and_what_the_object_counts_is_not() 
         (float("inf"), "inf"),
         ("text-embedding-3-large", "text-embedding-3-large"),
         ("sentence-transformers/all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2"),
+        ("jina-embeddings-v3", "jina-embeddings-v3"),
+        ("voyage-large-2", "voyage-large-2"),
         ("haystack.InMemoryBM25Retriever", "haystack.InMemoryBM25Retriever"),
         ({"b": None, "a": [1, None, 2]}, {"a": [1, 2]}),
         ({"x", "y"}, ["x", "y"]),

@@ -11,7 +11,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -37,16 +37,23 @@ class Named:
 
     @contextmanager
     def importable(self) -> Iterator[None]:
-        """Have the board's folder first on the import path until the block ends; one thread at a time."""
+        """Have the board's folder first on the import path until the block ends; one thread at a time.
+
+        No bytecode is written: by its time stamp it may pass for that of a file that changed within the same second.
+        What their code prints goes to the standard error, so that a report on the standard output stays readable.
+        """
         with _LOCK:
             _forget()
             before = set(sys.modules)
             self._refuse_taken()
             sys.path.insert(0, str(self._folder))
             importlib.invalidate_caches()
+            writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
             try:
-                yield
+                with redirect_stdout(sys.stderr):
+                    yield
             finally:
+                sys.dont_write_bytecode = writes
                 if str(self._folder) in sys.path:
                     sys.path.remove(str(self._folder))
                 _remember(self._folder, before)
