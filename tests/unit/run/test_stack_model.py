@@ -15,6 +15,7 @@ from run_lab import Lab, Scripted, register
 from ragassay import plugins
 from ragassay.errors import InputError, RunStopped
 from ragassay.manifest import decode_run, read_run
+from ragassay.plugins.price import input_price, input_price_problems
 from ragassay.records import JSON, Chunk, Hit, Message, Secret
 from ragassay.run.board_run import Ended
 from ragassay.run.build import check_stack, needed_keys, parts_of
@@ -191,3 +192,20 @@ def test_the_first_search_is_nobodys(lab: Lab, monkeypatch: pytest.MonkeyPatch) 
     assert (seen[0], seen.count(WARM_UP), len(seen)) == (WARM_UP, 1, 5)
     assert (end.held, end.missing) == (None, {})
     assert any("the search before the first question failed" in note for note in lab.status.notes)
+
+
+@pytest.mark.parametrize("price", ["x", {}, {"input_usd_per_mtok": 1}, {"input_usd_per_mtok": "-1"}, {"a": "1"}])
+def test_a_price_of_input_is_checked(price: Any) -> None:
+    """It is one decimal string; anything else is said to be none."""
+    assert input_price_problems(price) == [
+        "price must be { input_usd_per_mtok = '…' }, a decimal string from 0 to 1000000"
+    ]
+
+
+def test_a_price_of_input_costs_tokens() -> None:
+    """0.10 USD a million: 25 tokens take 2.5, which is 3 micro-USD; unknown tokens an unknown amount."""
+    price = input_price({"input_usd_per_mtok": "0.10"})
+    assert price is not None
+    assert (price.cost_microusd(25, 0), price.cost_microusd(None, 0)) == (3, None)
+    assert input_price(None) is None
+    assert input_price_problems(None) == []

@@ -18,6 +18,7 @@ from ragassay.plugins.http_body import Malformed
 from ragassay.plugins.http_thread import HttpThread
 from ragassay.plugins.meter import current
 from ragassay.plugins.models.openai_reply import usage_of
+from ragassay.plugins.price import input_price, input_price_problems
 from ragassay.records import JSON, Secret, Usage
 
 PATH = "/embeddings"
@@ -48,6 +49,7 @@ class OpenAIEmbedder:
         requests_per_minute: int | None = None,
         tokens_per_minute: int | None = None,
         timeout_s: int = int(TIMEOUT_S),
+        price: Mapping[str, Any] | None = None,
         key: Secret | None = None,
         gate: GateMaker | None = None,
         **unknown: Any,
@@ -56,7 +58,8 @@ class OpenAIEmbedder:
         given |= {"query_prefix": query_prefix, "document_prefix": document_prefix, "normalise": normalise}
         given |= {"batch": batch, "concurrency": concurrency, "timeout_s": timeout_s}
         given |= {"requests_per_minute": requests_per_minute, "tokens_per_minute": tokens_per_minute}
-        if problems := [*_problems(given), *(f"unknown parameter {name!r}" for name in sorted(unknown))]:
+        strange = [f"unknown parameter {name!r}" for name in sorted(unknown)]
+        if problems := [*_problems(given), *input_price_problems(price), *strange]:
             raise InputError("the parameters of the 'openai' embedder cannot be used", problems)
         assert dimension is not None
         self._id = id
@@ -65,6 +68,7 @@ class OpenAIEmbedder:
         self._prefix = {"document": document_prefix, "query": query_prefix}
         self._normalise = normalise
         self._batch = batch
+        self._price = input_price(price)
         limits = {"requests_per_minute": requests_per_minute, "tokens_per_minute": tokens_per_minute}
         self._gate: Gate = gate(concurrency=concurrency, **limits) if gate else Slots(concurrency)
         self._http = HttpClient(base_url, key=key, advice=_advice, connections=concurrency, timeout_s=timeout_s)
@@ -121,7 +125,8 @@ class OpenAIEmbedder:
         tokens = usage_of(reply.body.get("usage")).input_tokens
         self.counted[kind].replied(tokens, reply.latency_ms)
         if meter is not None:
-            meter.add_outside(Usage(input_tokens=tokens, output_tokens=0), reply.latency_ms, None)
+            cost = self._price.cost_microusd(tokens, 0) if self._price else None
+            meter.add_outside(Usage(input_tokens=tokens, output_tokens=0), reply.latency_ms, cost)
         self._check_served(reply)
         try:
             rows = rows_of(reply.body, count=len(texts), dimension=self._dimension, normalise=self._normalise)
