@@ -35,6 +35,10 @@ class Vertex:
     default_parts: ClassVar[Mapping[str, JSON]] = {}
     pre_ga: ClassVar[bool] = True
     wire_form_only: ClassVar[bool] = True
+    removal: ClassVar[str] = (
+        'curl -X DELETE -H "Authorization: Bearer $(gcloud auth print-access-token)" '
+        "'https://vectorsearch.googleapis.com/v1beta/projects/{project}/locations/{location}/collections/{name}?force=true'"
+    )
 
     def __init__(self, *, key: Secret | None = None, **params: Any) -> None:
         self._settings = Settings.read(params)
@@ -95,5 +99,6 @@ class Vertex:
             **about,
             "location": self._settings.place.location,
             "api": "v1beta",
+            "maturity": "preview",
             "google_cloud_vectorsearch": version("google-cloud-vectorsearch"),
         }
