@@ -157,7 +157,8 @@ class StackBuilder:
         """Return the built stack that `entry` names, its parts first."""
         found, params = split_entry(entry, place)
         parts: dict[str, Any] = {"evidence": self._evidence} if entry["kind"] == "oracle" else {}
-        if getattr(plugins.load("stacks", entry["kind"]), "imports_code", False):
+        plugin = plugins.load("stacks", entry["kind"])
+        if getattr(plugin, "imports_code", False) or getattr(plugin, "keeps_files", False):
             parts["folder"] = self._folder
         for key, value in found.items():
             if isinstance(value, list):

@@ -14,9 +14,12 @@ import lancedb
 
 from ragassay.errors import StackError
 from ragassay.plugins.stacks.lancedb import LanceDB
+from ragassay.plugins.stacks.lancedb_table import table_names
 from ragassay.plugins.stacks.vector_index import VectorIndex
 from ragassay.records import Chunk
+from ragassay.run.build import StackBuilder
 from ragassay.testing.fake_embedder import WordEmbedder
+from ragassay.testing.service_board import known_words
 from ragassay.testing.stack_contract import corpus, ignore_progress
 
 QUESTIONS = ("word7 river", "number3", "word599 fox")
@@ -136,6 +139,17 @@ def test_where_the_folder_is_is_not_recorded(tmp_path: Path) -> None:
     for index in (kept, moved, passing):
         index.close()
     assert told(build(tmp_path / "a", many(3)))[0]
+
+
+def test_a_path_is_relative_to_the_board(tmp_path: Path) -> None:
+    """The runner's builder gives the board's folder, and the tables lie in it."""
+    builder = StackBuilder(
+        many(3), evidence={}, cache=tmp_path, weights_cache=tmp_path, report=lambda _: ignore_progress, folder=tmp_path
+    )
+    with known_words():
+        entry = {"kind": "lancedb", "path": "kept/tables", "table": "docs", "embedder": {"kind": "words"}}
+        builder.build(entry, "row 'docs'").close()
+    assert table_names(lancedb.connect(tmp_path / "kept" / "tables")) == ["docs"]
 
 
 def test_an_index_that_was_closed_is_not_searched(tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ class LanceDB:
 
     owns_corpus: ClassVar[bool] = False
     default_parts: ClassVar[Mapping[str, JSON]] = {"embedder": {"kind": "minilm-l6-v2-int8"}}
+    keeps_files: ClassVar[bool] = True
+    """`path` is relative to the board."""
 
     def __init__(self, **params: Any) -> None:
         read = Parameters("lancedb", params)
@@ -50,7 +52,8 @@ class LanceDB:
         try:
             if chunks:
                 with raised_as_stack_error("lancedb", "open its folder"):
-                    database = lancedb.connect(Path(self._path or folder.name).expanduser())  # type: ignore[union-attr]
+                    kept = Path(parts.get("folder", ".")) / Path(self._path or "").expanduser()
+                    database = lancedb.connect(kept if folder is None else Path(folder.name))
                 texts = [chunk.text for chunk in chunks]
                 table = Table(database, name, texts, self._settings, zero=not matrix.any(), folder=folder)
                 reused = bring_up("lancedb", name, table, matrix, digest, progress)
