@@ -65,6 +65,11 @@ class RestServer:
         """The operation and the request, in the order of arrival."""
 
     @property
+    def port(self) -> int:
+        """The port that it listens at."""
+        return self._port
+
+    @property
     def url(self) -> str:
         """The address of the server, without a path."""
         return f"http://127.0.0.1:{self._port}"

@@ -79,10 +79,11 @@ class Held:
 
 
 class VectorizeServer(RestServer):
-    """Serves one account at `base_url`; a change is made `lag_s` after it was accepted."""
+    """Serves one account at `base_url`, for `token`; a change is made `lag_s` after it was accepted."""
 
-    def __init__(self, *, lag_s: float = 0.0) -> None:
+    def __init__(self, *, lag_s: float = 0.0, token: str = TOKEN) -> None:
         super().__init__()
+        self._token = token
         self.lag_s = lag_s
         self.indexes: dict[str, Held] = {}
         self._mutations = 0
@@ -111,7 +112,7 @@ class VectorizeServer(RestServer):
         return Answer(status=201 if operation == "create" else 200, body=body)
 
     def _result(self, operation: str, asked: Asked) -> Any:
-        if asked.headers.get("authorization") != f"Bearer {TOKEN}":
+        if asked.headers.get("authorization") != f"Bearer {self._token}":
             raise Refused(401, 10000, "Authentication error")
         path = _PATH.fullmatch(asked.path)
         if path is None or operation == "unknown":
