@@ -69,6 +69,7 @@ _EXTRA_OF = {
     "loguru": "fastembed",
     "pgvector": "pgvector",
     "psycopg": "pgvector",
+    "qdrant_client": "qdrant",
     "safetensors": "wordllama",
     "sentence_transformers": "sentence-transformers",
     "torch": "sentence-transformers",
