@@ -55,7 +55,7 @@ class TestHttpService(ServiceContract):
     """A real process; its index is its own."""
 
     kind = "http"
-    params: ClassVar[dict[str, Any]] = {"timeout_s": 1}
+    params: ClassVar[dict[str, Any]] = {"timeout_s": 2}
 
     @pytest.fixture(autouse=True)
     def _folder(self, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ class TestPgvectorService(ServiceContract):
 
     kind = "pgvector"
     name_param = "table"
-    params: ClassVar[dict[str, Any]] = {"timeout_s": 1}
+    params: ClassVar[dict[str, Any]] = {"timeout_s": 2}
 
     @pytest.fixture(autouse=True)
     def _postgres(self, postgres: PostgresServer) -> None:

@@ -30,7 +30,7 @@ class TestQdrantService(ServiceContract):
 
     kind = "qdrant"
     name_param = "collection"
-    params: ClassVar[dict[str, Any]] = {"timeout_s": 1}
+    params: ClassVar[dict[str, Any]] = {"timeout_s": 2}
 
     @contextmanager
     def server(self) -> Iterator[Gated]:
