@@ -74,7 +74,7 @@ class ServiceContract:
 
     kind: ClassVar[str]
     params: ClassVar[Mapping[str, Any]] = {}
-    """What the row's table holds besides; set the stack's time limit to 2 seconds: short, and enough when it is busy."""
+    """What the row's table holds besides; set the stack's time limit to 2 seconds: short, and enough when busy."""
     name_param: ClassVar[str | None] = None
     """The parameter that names the index on the server by hand; None where the index is not ours to make."""
     index_name: ClassVar[str] = NAME
