@@ -97,8 +97,8 @@ class Stack(Protocol):
         """Index `chunks`; `parts` holds embedders, built stacks (`Retriever`) and models (`BlockingModel`).
 
         A part that stands in a list (`of = [...]`) arrives as a list. A class that declares
-        `imports_code: ClassVar[bool] = True`, or `keeps_files`, is given the board's folder, a `Path`, as the part
-        `folder`.
+        `imports_code: ClassVar[bool] = True`, `keeps_files` or `reads_files` is given the board's folder, a `Path`, as
+        the part `folder`.
         """
         ...
 

@@ -60,7 +60,8 @@ class HttpClient:
     """Asks one server; the connection pool holds `connections`, opened at the first call.
 
     The key is sent as `Authorization: Bearer KEY`, or alone in the header that `key_header` names. `advice` gives what
-    an error's message ends with, from the status and the kind of the error.
+    an error's message ends with, from the status and the kind of the error. With `list_name` a reply that is a list is
+    taken as an object with that list as its one member.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class HttpClient:
         read_timeout_s: float | None = None,
         connect_timeout_s: float = CONNECT_TIMEOUT_S,
         max_response_bytes: int = MAX_RESPONSE_BYTES,
+        list_name: str | None = None,
     ) -> None:
         self.base_url = checked_base_url(base_url)
         self.host = urlsplit(self.base_url).netloc
@@ -84,6 +86,7 @@ class HttpClient:
         self._secrets = key_forms(key)
         self._connections = connections
         self._max_bytes = max_response_bytes
+        self._list_name = list_name
         self._timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=connect_timeout_s, sock_read=read_timeout_s)
         self._session: aiohttp.ClientSession | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -117,7 +120,7 @@ class HttpClient:
         started = time.perf_counter()
         try:
             data, headers = await self._exchange(method, path, payload, content_type)
-            found = decoded(data, headers.get("Content-Type", ""))
+            found = decoded(data, headers.get("Content-Type", ""), self._list_name)
         except (aiohttp.ClientError, OSError, Malformed) as error:
             fault = self._fault(error)  # raised below, outside: aiohttp's errors carry the request's headers
         else:

@@ -34,15 +34,18 @@ class Events(msgspec.Struct, frozen=True, kw_only=True):
     done: bool
 
 
-def decoded(data: bytes, content_type: str = "") -> JSON | Events:
+def decoded(data: bytes, content_type: str = "", list_name: str | None = None) -> JSON | Events:
     """Return the object that `data` holds, or its events where a stream came; raises `Malformed` for anything else.
 
-    A list that holds one object is that object (Google's servers wrap their errors so). A key that stands twice in an
-    object is refused: two readers could take two answers from it.
+    A list that holds one object is that object (Google's servers wrap their errors so); with `list_name` any list is an
+    object with the list as its one member. A key that stands twice in an object is refused: two readers could take two
+    answers from it.
     """
     if content_type.startswith("text/event-stream") or data.lstrip()[:6].startswith(_STREAM):
         return _events(data)
     value = _value(data)
+    if isinstance(value, list) and list_name is not None:
+        return {list_name: value}
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if not isinstance(value, dict):

@@ -5,7 +5,18 @@ decimal strings, times integer milliseconds (`_ms`) or seconds (`_s`), money int
 what is unknown is None, never 0.
 """
 
-from ragassay.records.answering import Answer, Delivered, Hit, Message, Reply, Retrieval, RetrievalState, Spent, Usage
+from ragassay.records.answering import (
+    Answer,
+    Delivered,
+    Hit,
+    Message,
+    Reply,
+    Retrieval,
+    RetrievalState,
+    Spent,
+    TokenLogprob,
+    Usage,
+)
 from ragassay.records.calibration import (
     CalibrationReport,
     CalibrationSample,
@@ -131,6 +142,7 @@ __all__ = [
     "Spent",
     "Status",
     "TelemetryRow",
+    "TokenLogprob",
     "Usage",
     "Verdict",
     "VerdictWord",

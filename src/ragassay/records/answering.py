@@ -68,8 +68,18 @@ class Message(Record, frozen=True):
     content: str
 
 
+class TokenLogprob(Record, frozen=True):
+    """A token that could have stood somewhere, and the natural logarithm of its probability there."""
+
+    token: str
+    logprob: float
+
+
 class Reply(Record, frozen=True):
-    """A model's reply before anyone judged whether it is an answer."""
+    """A model's reply before anyone judged whether it is an answer.
+
+    `first_tokens` are those that could have come first, where the call asked for `logprobs` and the server gave them.
+    """
 
     text: str | None
     finish_reason: str | None = None
@@ -77,6 +87,7 @@ class Reply(Record, frozen=True):
     latency_ms: int = 0
     request_id: str | None = None
     model: str | None = None
+    first_tokens: tuple[TokenLogprob, ...] | None = None
 
 
 class Answer(Record, frozen=True):

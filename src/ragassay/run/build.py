@@ -158,7 +158,7 @@ class StackBuilder:
         found, params = split_entry(entry, place)
         parts: dict[str, Any] = {"evidence": self._evidence} if entry["kind"] == "oracle" else {}
         plugin = plugins.load("stacks", entry["kind"])
-        if getattr(plugin, "imports_code", False) or getattr(plugin, "keeps_files", False):
+        if any(getattr(plugin, flag, False) for flag in ("imports_code", "keeps_files", "reads_files")):
             parts["folder"] = self._folder
         for key, value in found.items():
             if isinstance(value, list):

@@ -22,6 +22,7 @@ from ragassay.errors import InputError, ModelError, PluginError
 from ragassay.plugins import weights
 from ragassay.plugins.models import gguf
 from ragassay.plugins.models.chat_template import PROBE_SYSTEM, PROBE_USER, ChatTemplate, choose, inserts_default
+from ragassay.plugins.models.openai_logprobs import first_tokens_of
 from ragassay.records import JSON, Message, Reply, Usage
 
 A = TypeVar("A")
@@ -227,6 +228,7 @@ def _reply(answered: JSON, latency_ms: int, name: str) -> Reply:
         latency_ms=latency_ms,
         request_id=answered.get("id"),
         model=name,
+        first_tokens=first_tokens_of(choice.get("logprobs")),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ragassay.errors import ModelError
 from ragassay.plugins.http_faults import excerpt, readable
+from ragassay.plugins.models.openai_logprobs import first_tokens_of
 from ragassay.records import JSON, Reply, Usage
 
 _ID_CHARS = 200
@@ -54,6 +55,7 @@ def reply_of(
         latency_ms=latency_ms,
         request_id=short(request_id or body.get("id")),
         model=short(body.get("model")),
+        first_tokens=first_tokens_of(choice.get("logprobs"), scrub),
     )
 
 

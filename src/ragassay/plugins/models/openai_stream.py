@@ -11,23 +11,26 @@ from ragassay.records import JSON
 def joined(events: Events) -> JSON:
     """Return a completion of the form that comes without a stream.
 
-    Contents are joined in order; usage, finish reason and whatever says an error are the last that were sent. Raises
+    Contents are joined in order; usage, finish reason and whatever says an error are the last that were sent, the log
+    probabilities the first: they are those of the first tokens. Raises
     `Malformed` where the stream ends before its choice has: half an answer is none. Only a finish reason ends a choice;
     `[DONE]` alone does not, as a gateway writes it after an upstream server that broke off.
     """
     top: JSON = {}
     choice: JSON = {}
     message: JSON = {"content": None}
+    logprobs: Any = None
     for chunk in events.objects:
         top |= {name: chunk[name] for name in ("id", "model", "usage") if chunk.get(name) is not None}
         for part in _choices(chunk):
             choice |= {name: part[name] for name in ("finish_reason", "error") if part.get(name)}
+            logprobs = logprobs or part.get("logprobs")
             _add(message, part.get("delta"))
     if not message.pop("begun", False) and not choice:
         return {**top, "choices": []}
     if not choice:
         raise Malformed("the stream was torn: it ended without a finish reason")
-    return {**top, "choices": [{**choice, "message": message}]}
+    return {**top, "choices": [{**choice, "message": message, **({"logprobs": logprobs} if logprobs else {})}]}
 
 
 def _choices(chunk: JSON) -> list[JSON]:
