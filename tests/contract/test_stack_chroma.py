@@ -21,6 +21,7 @@ class TestChromaCosine(StackContract):
     stack = Chroma
 
 
+@pytest.mark.slow
 class TestChromaDistance(StackContract):
     """The engine in this process, Euclidean distance negated."""
 
@@ -28,6 +29,7 @@ class TestChromaDistance(StackContract):
     params: ClassVar[Mapping[str, Any]] = {"metric": "l2"}
 
 
+@pytest.mark.slow
 class TestChromaProduct(StackContract):
     """The engine in this process, dot product of vectors that are not normalised."""
 

@@ -21,6 +21,7 @@ class TestLanceCosine(StackContract):
     stack = LanceDB
 
 
+@pytest.mark.slow
 class TestLanceDistance(StackContract):
     """Every vector compared, Euclidean distance negated."""
 
@@ -28,6 +29,7 @@ class TestLanceDistance(StackContract):
     params: ClassVar[Mapping[str, Any]] = {"metric": "l2"}
 
 
+@pytest.mark.slow
 class TestLanceProduct(StackContract):
     """Every vector compared, dot product of vectors that are not normalised."""
 

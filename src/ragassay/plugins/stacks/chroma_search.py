@@ -53,8 +53,8 @@ class ExactSearch:
         self.nearest("", row.tolist(), 1)
 
     def count(self) -> int:
-        """Return how many different vectors Chroma holds."""
-        return self._collection.count()
+        """Return how many vectors Chroma holds, and how many chunks more they stand for."""
+        return self._collection.count() + sum(len(places) - 1 for places in self._places)
 
     def close(self) -> None:
         """Close the connection, or let the engine go."""
