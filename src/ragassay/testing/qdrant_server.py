@@ -38,6 +38,9 @@ _CODES = {
     500: grpc.StatusCode.INTERNAL,
     503: grpc.StatusCode.UNAVAILABLE,
 }
+_LARGEST = 32 * 1024 * 1024
+"""Bytes of one REST request that a server takes as it comes."""
+
 _COLLECTION = re.compile(r"/collections/(?P<name>[^/]+)(?P<rest>/points(/count|/query)?)?")
 
 
@@ -101,7 +104,11 @@ class QdrantServer:
             self._runner = None
 
     async def _listen(self) -> None:
-        self._runner = web.ServerRunner(web.Server(self._answer, access_log=None), shutdown_timeout=0.1)
+        def request(message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
+            return web.BaseRequest(message, payload, protocol, writer, task, self._loop, client_max_size=_LARGEST)
+
+        serving = web.Server(self._answer, request_factory=request, access_log=None)
+        self._runner = web.ServerRunner(serving, shutdown_timeout=0.1)
         await self._runner.setup()
         port = int(self.url.rpartition(":")[2]) if self.url else 0
         await web.TCPSite(self._runner, "127.0.0.1", port, reuse_address=True).start()
