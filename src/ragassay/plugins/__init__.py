@@ -43,6 +43,7 @@ BUILT_IN: Mapping[Seam, Mapping[str, str]] = {
         "llamaindex": "ragassay.plugins.stacks.llamaindex:LlamaIndex",
         "haystack": "ragassay.plugins.stacks.haystack:Haystack",
         "vectorize": "ragassay.plugins.stacks.vectorize:Vectorize",
+        "pinecone": "ragassay.plugins.stacks.pinecone:Pinecone",
         "vertex": "ragassay.plugins.stacks.vertex:Vertex",
     },
     "models": {
@@ -68,6 +69,7 @@ _EXTRA_OF = {
     "llama_index": "llamaindex",
     "loguru": "fastembed",
     "pgvector": "pgvector",
+    "pinecone": "pinecone",
     "psycopg": "pgvector",
     "qdrant_client": "qdrant",
     "safetensors": "wordllama",
