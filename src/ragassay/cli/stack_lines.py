@@ -19,21 +19,31 @@ _WORDS = {True: "yes", False: "no", None: "not told"}
 
 def kinds(found: Sequence[Declared]) -> Iterator[str]:
     """Yield one line a kind under a heading; columns are as wide as what stands in them."""
-    rows = [("kind", "from", "owns its corpus", "deterministic", "needs")]
+    rows = [("kind", "from", "owns its corpus", "deterministic", "tested against", "needs")]
     rows += [
         (
             one_line(one.kind),
             one_line(one.package or "built-in"),
             _WORDS[one.owns_corpus],
             _WORDS[one.deterministic],
+            tested(one.wire_form_only, one.package),
             _needs(one),
         )
         for one in found
     ]
-    widths = [max(len(row[at]) for row in rows) for at in range(4)]
+    widths = [max(len(row[at]) for row in rows) for at in range(5)]
     for row in rows:
-        cells = [cell.ljust(width) for cell, width in zip(row[:4], widths, strict=True)]
-        yield "  ".join([*cells, row[4]]).rstrip()
+        cells = [cell.ljust(width) for cell, width in zip(row[:5], widths, strict=True)]
+        yield "  ".join([*cells, row[5]]).rstrip()
+
+
+def tested(wire_form_only: bool | str | None, package: str | None) -> str:
+    """Say what a kind of ours was tested against: the real thing, or a stand-in that speaks its wire form."""
+    if wire_form_only is True:
+        return "wire form only"
+    if isinstance(wire_form_only, str):
+        return f"wire form with `{wire_form_only}`"
+    return "not told" if package else "itself"
 
 
 def _needs(one: Declared) -> str:
@@ -59,6 +69,7 @@ def described(told: JSON) -> Iterator[str]:
         "class": told["target"],
         "owns its corpus": _WORDS[told["owns_corpus"]],
         "deterministic": _WORDS[told["deterministic"]],
+        "tested against": tested(told["wire_form_only"], told["package"]),
         "needs": ", ".join(extras) or "nothing more",
         "page": told["page"] or "its package names none",
     }

@@ -49,6 +49,7 @@ def describe(kind: str, as_json: bool) -> int:
         about,
         owns_corpus=getattr(plugin, "owns_corpus", None),
         deterministic=plugins.is_deterministic("stacks", kind),
+        wire_form_only=getattr(plugin, "wire_form_only", False),
     )
     told = {
         **msgspec.to_builtins(about),

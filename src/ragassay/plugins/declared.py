@@ -28,6 +28,9 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True):
     owns_corpus: bool | None
     """None where the source does not tell: only an import would."""
     deterministic: bool | None
+    wire_form_only: bool | str | None
+    """True for a stack that was only tested against a stand-in that speaks its wire form; a name: where that parameter
+    is given."""
     extras: tuple[str, ...]
     """The extras of ragassay that a built-in one needs; an outside package brings what it needs itself."""
     missing: tuple[str, ...]
@@ -60,6 +63,7 @@ def _read(kind: str, target: str, package: str | None, page: str | None) -> Decl
         target=target,
         owns_corpus=_flag(constant(module, name, "owns_corpus"), declared_by_all=True),
         deterministic=_flag(constant(module, name, "deterministic"), declared_by_all=False),
+        wire_form_only=_flag_or_name(constant(module, name, "wire_form_only")),
         extras=() if package else tuple(sorted({extra_of(one) for one in needed})),
         missing=tuple(one for one in needed if not _there(one)),
         page=page,
@@ -71,6 +75,10 @@ def _flag(value: object, *, declared_by_all: bool) -> bool | None:
     if isinstance(value, bool):
         return value
     return None if value is UNKNOWN or declared_by_all else False
+
+
+def _flag_or_name(value: object) -> bool | str | None:
+    return value if isinstance(value, str) else _flag(value, declared_by_all=False)
 
 
 def _there(package: str) -> bool:
