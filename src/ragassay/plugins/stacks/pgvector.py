@@ -34,6 +34,8 @@ class Pgvector:
 
     owns_corpus: ClassVar[bool] = False
     default_parts: ClassVar[Mapping[str, JSON]] = {"embedder": {"kind": "minilm-l6-v2-int8"}}
+    removal: ClassVar[str] = "psql '{url}' -c 'DROP TABLE {name};'"
+    """What a person types to remove an index of that name."""
 
     def __init__(self, *, key: Secret | None = None, **params: Any) -> None:
         self._config = read_config(params)
