@@ -89,7 +89,10 @@ class Stack(Protocol):
     Where a parameter decides, the built retriever has an `owns_corpus` of its own, which holds.
     """
     default_parts: ClassVar[Mapping[str, JSON]]
-    """Parts that the runner builds when the board entry does not name them, as board tables."""
+    """Parts that the runner builds when the board entry does not name them, as board tables.
+
+    Where that depends on the parameters, a class method `parts_for(entry)` returns those of one board entry.
+    """
 
     def __init__(self, **params: Any) -> None: ...
 

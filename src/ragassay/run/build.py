@@ -65,7 +65,9 @@ def check_stack(entry: JSON, place: str) -> None:
 
 def split_entry(entry: JSON, place: str) -> tuple[JSON, JSON]:
     """Return the parts of a stack's entry, the plugin's default ones included, and its parameters with the kind."""
-    entry = {**plugins.load("stacks", entry["kind"]).default_parts, **entry}
+    plugin = plugins.load("stacks", entry["kind"])
+    parts_for = getattr(plugin, "parts_for", None)
+    entry = {**(plugin.default_parts if parts_for is None else parts_for(entry)), **entry}
     parts = {key: value for key, value in entry.items() if _is_part(value)}
     for key in parts:
         _seam_of(key, f"{place}.{key}")

@@ -13,6 +13,7 @@ from ragassay.plugins.declared import declared
 from ragassay.plugins.stacks.bm25 import BM25
 from ragassay.plugins.stacks.hybrid import Hybrid
 from ragassay.plugins.stacks.qdrant import Qdrant
+from ragassay.run.build import split_entry
 
 KINDS = sorted(plugins.BUILT_IN["stacks"])
 NEEDED: Mapping[str, Mapping[str, Any]] = {
@@ -90,3 +91,10 @@ def test_a_flag_must_be_a_boolean() -> None:
     for value in (0, "false", None):
         with pytest.raises(InputError, match=r"exact = .* must be true or false"):
             Qdrant(exact=value)
+
+
+def test_default_parts_may_depend_on_the_parameters() -> None:
+    """Full-text search builds no embedder, whose weights nobody may have; vector search does."""
+    pytest.importorskip("lancedb", reason="pip install 'ragassay[lancedb]'")
+    assert split_entry({"kind": "lancedb", "search": "text"}, "x") == ({}, {"kind": "lancedb", "search": "text"})
+    assert split_entry({"kind": "lancedb"}, "x") == ({"embedder": {"kind": "minilm-l6-v2-int8"}}, {"kind": "lancedb"})

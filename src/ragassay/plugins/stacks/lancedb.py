@@ -30,6 +30,11 @@ class LanceDB:
     keeps_files: ClassVar[bool] = True
     """`path` is relative to the board."""
 
+    @classmethod
+    def parts_for(cls, entry: JSON) -> Mapping[str, JSON]:
+        """Return no embedder for full-text search, which needs none."""
+        return {} if entry.get("search") == "text" else cls.default_parts
+
     def __init__(self, **params: Any) -> None:
         read = Parameters("lancedb", params)
         self._settings = read_settings(read)
