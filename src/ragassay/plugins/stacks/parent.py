@@ -58,7 +58,7 @@ def sections(page: Sequence[Chunk], form: Format) -> list[list[str]]:
     A section reaches from one heading to the next, whatever their levels; what stands before the first heading is
     one too. A chunk belongs to the section that its first visible character stands in.
     """
-    starts = outline(_page(page, form)).sections
+    starts = outline(page_of(page, form)).sections
     found: dict[int, list[str]] = {}
     for chunk in page:
         visible = chunk.start + len(chunk.text) - len(chunk.text.lstrip())
@@ -66,7 +66,7 @@ def sections(page: Sequence[Chunk], form: Format) -> list[list[str]]:
     return list(found.values())
 
 
-def _page(chunks: Sequence[Chunk], form: Format) -> Page:
+def page_of(chunks: Sequence[Chunk], form: Format) -> Page:
     """Return the page whose text the chunks (in page order) cover; what none covers becomes blank lines."""
     pieces: list[str] = []
     reached = 0
