@@ -135,7 +135,7 @@ def test_qdrant_hnsw_parameters_are_recorded_and_used() -> None:
 def test_qdrant_leaves_no_folder_and_says_that_it_is_closed() -> None:
     """After `close` its storage is gone and a search is a `StackError`."""
     index = Qdrant().build(corpus(["a b"]), {"embedder": WordEmbedder()}, ignore_progress)
-    folder = Path(index._engine._folder.name)  # type: ignore[union-attr]
+    folder = Path(index._engine._points._folder.name)  # type: ignore[union-attr]
     assert folder.is_dir()
     index.close()
     assert not folder.exists()

@@ -145,7 +145,7 @@ class Collection:
             return not hidden
         rest = (info.points_count or 0) - (info.indexed_vectors_count or 0)
         rest_kb = rest * info.config.params.vectors[DENSE].size * _BYTES / 1024
-        return info.status == models.CollectionStatus.GREEN and rest_kb <= INDEXED_FROM_KB
+        return bool(info.status == models.CollectionStatus.GREEN and rest_kb <= INDEXED_FROM_KB)
 
     def _search(self, **request: Any) -> Ranked:
         query = partial(self._client.query_points, self._name, with_payload=False, with_vectors=False, **request)
