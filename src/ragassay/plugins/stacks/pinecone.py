@@ -25,7 +25,10 @@ MAX_REQUEST_NUMBERS = 70_000
 
 
 class Pinecone:
-    """Takes where and how: see `pinecone_settings`; `key` comes from the runner, the part is `embedder`."""
+    """Takes `index`, `namespace`, `metric`, `sparse`, `alpha`, `k1`, `b`, `cloud`, `region`, `url`, and limits.
+
+    `key` comes from the runner: the secret in the variable that `key_env` names. The part is `embedder`.
+    """
 
     owns_corpus: ClassVar[bool] = False
     wire_form_only: ClassVar[bool] = True
