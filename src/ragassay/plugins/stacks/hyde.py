@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 
 from ragassay.errors import StackError
 from ragassay.plugins.stacks.fusing import fused
-from ragassay.plugins.stacks.inner import asked, inner_of
+from ragassay.plugins.stacks.inner import asked, inner_of, owns_texts
 from ragassay.plugins.stacks.parameters import Parameters
 from ragassay.plugins.stacks.prompted import Prompt, model_of, said
-from ragassay.records import JSON, Chunk, Hit
-from ragassay.seams import BlockingModel, Progress, Retriever
+from ragassay.plugins.stacks.rewriting import Rewriting, lists_of
+from ragassay.records import JSON, Chunk
+from ragassay.seams import Progress
 
 PROMPT = Prompt(
     id="hyde/1",
@@ -34,17 +35,18 @@ class HyDE:
     """
 
     owns_corpus: ClassVar[bool] = False
+    takes_own_texts: ClassVar[bool] = True
+    """A stack with a corpus of its own can be wrapped: its hits are delivered with their texts."""
     default_parts: ClassVar[Mapping[str, JSON]] = {}
 
     def __init__(self, **params: Any) -> None:
         read = Parameters("hyde", params)
         self._passages = read.integer("passages", 1, low=1, high=8)
         self._with_question = read.flag("with_question", False)
-        self._depth = read.integer("depth", 20, low=1, high=1_000)
-        self._rrf_k = read.integer("rrf_k", 60, low=0, high=1_000_000)
+        self._lists = lists_of(read)
         read.finish()
 
-    def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> HyDEIndex:
+    def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> Rewriting:
         """Return the wrapped stack with its model; raises `InputError` where one is missing."""
         inner, model = inner_of("hyde", parts), model_of("hyde", parts)
         progress(len(chunks), len(chunks))
@@ -52,49 +54,21 @@ class HyDE:
             "kind": "hyde",
             "passages": self._passages,
             "with_question": self._with_question,
-            "depth": self._depth,
-            "rrf_k": self._rrf_k,
+            **self._lists,
             "prompt": PROMPT.describe(),
             "model": model.describe(),
         }
-        return HyDEIndex(inner, model, {chunk.id: chunk for chunk in chunks}, about)
+
+        def rewrite(text: str) -> list[str]:
+            passages = [passage_of(said(model, PROMPT, question=text)) for _ in range(self._passages)]
+            return [*passages, text] if self._with_question else passages
+
+        alone = self._passages == 1 and not self._with_question
+        return Rewriting(inner, rewrite, chunks, about, as_it_is=alone)
 
 
-class HyDEIndex:
-    """Asks the model for passages, the stack for each of them; several lists are fused by rank."""
-
-    def __init__(self, inner: Retriever, model: BlockingModel, known: Mapping[str, Chunk], about: JSON) -> None:
-        self._inner = inner
-        self._model = model
-        self._known = known
-        self._about = about
-
-    def search(self, text: str, k: int) -> list[Hit]:
-        """Return at most k chunks.
-
-        With one passage, and without the question, the scores are the wrapped stack's. Raises `StackError` where the
-        model writes nothing: the question never stands in for a passage.
-        """
-        if not self._known or k < 1:
-            return []
-        depth = self._about["depth"]
-        queries = [self._passage(text) for _ in range(self._about["passages"])]
-        if self._about["with_question"]:
-            queries.append(text)
-        lists = [asked(self._inner, query, depth, self._known) for query in dict.fromkeys(queries)]
-        alone = self._about["passages"] == 1 and not self._about["with_question"]
-        return (lists[0] if alone else fused(lists, depth=depth, rrf_k=self._about["rrf_k"]))[:k]
-
-    def describe(self) -> JSON:
-        """Return parameters, prompt, model and what the wrapped stack says of itself."""
-        return {**self._about, "of": self._inner.describe()}
-
-    def close(self) -> None:
-        """Close the wrapped stack."""
-        self._inner.close()
-
-    def _passage(self, text: str) -> str:
-        passage = said(self._model, PROMPT, question=text)[:MAX_CHARACTERS]
-        if not passage:
-            raise StackError("the model wrote no passage")
-        return passage
+def passage_of(reply: str) -> str:
+    """Return the first `MAX_CHARACTERS` of a reply; raises `StackError` for an empty one."""
+    if not reply:
+        raise StackError("the model wrote no passage")
+    return reply[:MAX_CHARACTERS]

@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 
 from ragassay.errors import StackError
 from ragassay.plugins.stacks.fusing import fused
-from ragassay.plugins.stacks.inner import asked, inner_of
+from ragassay.plugins.stacks.inner import asked, inner_of, owns_texts
 from ragassay.plugins.stacks.parameters import Parameters
 from ragassay.plugins.stacks.prompted import Prompt, model_of, said
-from ragassay.records import JSON, Chunk, Hit
-from ragassay.seams import BlockingModel, Progress, Retriever
+from ragassay.plugins.stacks.rewriting import Rewriting, lists_of
+from ragassay.records import JSON, Chunk
+from ragassay.seams import Progress
 
 PROMPT = Prompt(
     id="multiquery/1",
@@ -38,11 +39,10 @@ class MultiQuery:
         read = Parameters("multiquery", params)
         self._queries = read.integer("queries", 3, low=1, high=10)
         self._with_question = read.flag("with_question", True)
-        self._depth = read.integer("depth", 20, low=1, high=1_000)
-        self._rrf_k = read.integer("rrf_k", 60, low=0, high=1_000_000)
+        self._lists = lists_of(read)
         read.finish()
 
-    def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> MultiQueryIndex:
+    def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> Rewriting:
         """Return the wrapped stack with its model; raises `InputError` where one is missing."""
         inner, model = inner_of("multiquery", parts), model_of("multiquery", parts)
         progress(len(chunks), len(chunks))
@@ -50,43 +50,16 @@ class MultiQuery:
             "kind": "multiquery",
             "queries": self._queries,
             "with_question": self._with_question,
-            "depth": self._depth,
-            "rrf_k": self._rrf_k,
+            **self._lists,
             "prompt": PROMPT.describe(),
             "model": model.describe(),
         }
-        return MultiQueryIndex(inner, model, {chunk.id: chunk for chunk in chunks}, about)
 
+        def rewrite(text: str) -> list[str]:
+            words = wordings(said(model, PROMPT, count=str(self._queries), question=text), self._queries)
+            return [text, *words] if self._with_question else words
 
-class MultiQueryIndex:
-    """Asks the model for wordings, the stack for each of them, and fuses the ranks."""
-
-    def __init__(self, inner: Retriever, model: BlockingModel, known: Mapping[str, Chunk], about: JSON) -> None:
-        self._inner = inner
-        self._model = model
-        self._known = known
-        self._about = about
-
-    def search(self, text: str, k: int) -> list[Hit]:
-        """Return at most k chunks by reciprocal rank fusion over the wordings.
-
-        Raises `StackError` where the model writes no wording: the question alone never stands in for them.
-        """
-        if not self._known or k < 1:
-            return []
-        depth, count = self._about["depth"], self._about["queries"]
-        words = wordings(said(self._model, PROMPT, count=str(count), question=text), count)
-        queries = [text, *words] if self._about["with_question"] else words
-        lists = [asked(self._inner, query, depth, self._known) for query in dict.fromkeys(queries)]
-        return fused(lists, depth=depth, rrf_k=self._about["rrf_k"])[:k]
-
-    def describe(self) -> JSON:
-        """Return parameters, prompt, model and what the wrapped stack says of itself."""
-        return {**self._about, "of": self._inner.describe()}
-
-    def close(self) -> None:
-        """Close the wrapped stack."""
-        self._inner.close()
+        return Rewriting(inner, rewrite, chunks, about)
 
 
 def wordings(reply: str, count: int) -> list[str]:

@@ -1,0 +1,51 @@
+"""What searches for texts that a language model wrote about the question share: one search a text, lists fused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from ragassay.plugins.stacks.fusing import fused
+from ragassay.plugins.stacks.inner import asked
+from ragassay.plugins.stacks.parameters import Parameters
+from ragassay.records import JSON, Chunk, Hit
+from ragassay.seams import Retriever
+
+Rewrite = Callable[[str], list[str]]
+"""Returns what is searched for, by the question; raises `StackError` where the model wrote nothing."""
+
+
+def lists_of(read: Parameters) -> JSON:
+    """Return how deep each list goes and how they are fused, as they are recorded."""
+    return {
+        "depth": read.integer("depth", 20, low=1, high=1_000),
+        "rrf_k": read.integer("rrf_k", 60, low=0, high=1_000_000),
+    }
+
+
+class Rewriting:
+    """Asks the wrapped stack for each text; equal ones once. `as_it_is`: the hits of a single text keep their scores."""
+
+    def __init__(
+        self, inner: Retriever, rewrite: Rewrite, chunks: Sequence[Chunk], about: JSON, *, as_it_is: bool = False
+    ) -> None:
+        self._inner = inner
+        self._rewrite = rewrite
+        self._known: Mapping[str, Chunk] = {chunk.id: chunk for chunk in chunks}
+        self._about = about
+        self._as_it_is = as_it_is
+
+    def search(self, text: str, k: int) -> list[Hit]:
+        """Return at most k chunks; raises what the model raises, and `StackError` where it wrote nothing."""
+        if not self._known or k < 1:
+            return []
+        depth = self._about["depth"]
+        lists = [asked(self._inner, query, depth, self._known) for query in dict.fromkeys(self._rewrite(text))]
+        return (lists[0] if self._as_it_is else fused(lists, depth=depth, rrf_k=self._about["rrf_k"]))[:k]
+
+    def describe(self) -> JSON:
+        """Return parameters, prompt, model and what the wrapped stack says of itself."""
+        return {**self._about, "of": self._inner.describe()}
+
+    def close(self) -> None:
+        """Close the wrapped stack."""
+        self._inner.close()
