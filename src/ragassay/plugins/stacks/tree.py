@@ -11,7 +11,7 @@ from ragassay.plugins.stacks.inner import asked, inner_of
 from ragassay.plugins.stacks.parameters import Parameters
 from ragassay.plugins.stacks.parent import FORMATS, Format
 from ragassay.plugins.stacks.prompted import model_of
-from ragassay.plugins.stacks.tree_answer import NUMBERS, QUESTION_CHARACTERS, THINKING
+from ragassay.plugins.stacks.tree_answer import QUESTION_CHARACTERS, Form
 from ragassay.plugins.stacks.tree_choice import LEAST_CHARACTERS, LONGEST_SUMMARY, Selector
 from ragassay.plugins.stacks.tree_nodes import Branch, Node, grown
 from ragassay.records import JSON, Chunk, Hit
@@ -33,7 +33,7 @@ class Tree:
         self._max_characters = read.integer("max_characters", 24_000, low=LEAST_CHARACTERS, high=10_000_000)
         self._summary = read.integer("summary_characters", 200, low=0, high=LONGEST_SUMMARY)
         self._attempts = read.integer("attempts", 2, low=1, high=10)
-        self._thinking = read.flag("thinking", False)
+        self._form = Form(thinking=read.flag("thinking", False), schema=read.flag("schema", False))
         self._depth = read.integer("depth", 50, low=1, high=100_000)
         self._max_calls = read.integer("max_calls", 100, low=1, high=1_000_000)
         read.finish()
@@ -48,7 +48,7 @@ class Tree:
             per_call=self._per_call,
             max_characters=self._max_characters,
             attempts=self._attempts,
-            thinking=self._thinking,
+            form=self._form,
         )
         by = "of" if of is not None else "all" if len(branches) <= self._pages else "model"
         calls = self._calls_at_most(selector, branches, by)
@@ -71,7 +71,8 @@ class Tree:
             "summary_characters": self._summary,
             "attempts": self._attempts,
             "scores": "rank",
-            "prompt": (THINKING if self._thinking else NUMBERS).describe(),
+            "schema": self._form.schema,
+            "prompt": self._form.prompt.describe(),
         }
 
     def _calls_at_most(self, selector: Selector, branches: Sequence[Branch], by: str) -> int:

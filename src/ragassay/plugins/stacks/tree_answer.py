@@ -9,6 +9,7 @@ import msgspec
 
 from ragassay.plugins.stacks.prompted import Prompt
 from ragassay.plugins.stacks.tree_nodes import Node
+from ragassay.records import JSON
 
 QUESTION_CHARACTERS = 2_000
 """How much of a question the selector is shown."""
@@ -26,20 +27,57 @@ _USER = (
     "The {kind}:\n{entries}\n\nQuestion: {question}\n\n{again}Choose at most {most} of the {kind}, the best first.\n"
     "Answer:"
 )
-NUMBERS = Prompt(
+_NUMBERS = Prompt(
     id="tree/1",
     system=_TASK
     + "Answer with a JSON array of their numbers and with nothing else, for example [12, 3]. Answer [] only where "
     "nothing in the list can hold it.",
     user=_USER,
 )
-THINKING = Prompt(
-    id="tree-thinking/1",
-    system=_TASK + 'Answer with one JSON object and with nothing else, for example {"thinking": "12 is about the '
-    'option that is asked for, 3 about its default", "nodes": [12, 3]}. Write "nodes": [] only where nothing in the '
-    "list can hold it.",
+_OBJECT = Prompt(
+    id="tree-object/1",
+    system=_TASK
+    + 'Answer with one JSON object of their numbers and with nothing else, for example {"nodes": [12, 3]}. Write '
+    '"nodes": [] only where nothing in the list can hold it.',
     user=_USER,
 )
+_THINKING = Prompt(
+    id="tree-thinking/1",
+    system=_TASK
+    + 'Answer with one JSON object and with nothing else, for example {"thinking": "12 is about the option that is '
+    'asked for, 3 about its default", "nodes": [12, 3]}. Write "nodes": [] only where nothing in the list can hold it.',
+    user=_USER,
+)
+LONGEST_PROMPT = max(len(one.system) + len(one.user) for one in (_NUMBERS, _OBJECT, _THINKING))
+
+
+class Form(msgspec.Struct, frozen=True, kw_only=True):
+    """The form of an answer: a bare list of numbers, or an object: with the model's thoughts, or held by a schema."""
+
+    thinking: bool = False
+    schema: bool = False
+
+    @property
+    def is_object(self) -> bool:
+        """Tell whether the answer is an object."""
+        return self.thinking or self.schema
+
+    @property
+    def prompt(self) -> Prompt:
+        """Return the prompt that asks for it."""
+        return _THINKING if self.thinking else _OBJECT if self.schema else _NUMBERS
+
+    def params(self, count: int, most: int) -> JSON:
+        """Return what a call adds to its parameters: with `schema`, that it answers `most` numbers up to `count`."""
+        if not self.schema:
+            return {}
+        number = {"type": "integer", "enum": list(range(1, count + 1))}
+        numbers = {"type": "array", "items": number, "maxItems": most}
+        fields = {**({"thinking": {"type": "string"}} if self.thinking else {}), "nodes": numbers}
+        schema = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+        named = {"name": "choice", "strict": True, "schema": schema}
+        return {"response_format": {"type": "json_schema", "json_schema": named}}
+
 
 _BEFORE = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
 _FENCE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
@@ -55,12 +93,12 @@ class _Thought(msgspec.Struct, forbid_unknown_fields=True):
     thinking: str = ""
 
 
-def numbers(reply: str, thinking: bool) -> list[int]:
+def numbers(reply: str, form: Form) -> list[int]:
     """Return the numbers of an answer in their order; empty where it says that nothing fits.
 
-    An answer is a JSON array of integers, or bare numbers on lines or between commas, or `none`; with `thinking` it is
-    an object with `nodes`. A block `<think>` before it and a code fence around it are passed over. Raises `Unusable`
-    for everything else.
+    An answer is a JSON array of integers, or bare numbers on lines or between commas, or `none`; in the form of an
+    object it is one with `nodes`. A block `<think>` before it and a code fence around it are passed over. Raises
+    `Unusable` for everything else.
     """
     if len(reply) > ANSWER_CHARACTERS:
         raise Unusable(f"it is longer than {ANSWER_CHARACTERS:,} characters")
@@ -69,24 +107,26 @@ def numbers(reply: str, thinking: bool) -> list[int]:
         said = fenced[1]
     if not said:
         raise Unusable("it is empty")
-    if not thinking and _BARE.fullmatch(said):
+    if not form.is_object and _BARE.fullmatch(said):
         return [int(number) for number in re.findall(r"\d+", said, re.ASCII)]
-    if not thinking and said.rstrip(".").casefold() == "none":
+    if not form.is_object and said.rstrip(".").casefold() == "none":
         return []
     try:
-        return msgspec.json.decode(said, type=_Thought).nodes if thinking else msgspec.json.decode(said, type=list[int])
+        if form.is_object:
+            return msgspec.json.decode(said, type=_Thought).nodes
+        return msgspec.json.decode(said, type=list[int])
     except (msgspec.MsgspecError, UnicodeError) as error:
-        wanted = 'one JSON object with "nodes", an array of integers' if thinking else "a JSON array of integers"
+        wanted = 'one JSON object with "nodes", an array of integers' if form.is_object else "a JSON array of integers"
         raise Unusable(f"it is not {wanted}, and nothing else") from error
 
 
-def picked(reply: str, nodes: Sequence[Node], most: int, thinking: bool) -> list[Node]:
+def picked(reply: str, nodes: Sequence[Node], most: int, form: Form) -> list[Node]:
     """Return the nodes that an answer names, best first, cut to `most`; `nodes` are counted from 1.
 
     Raises `Unusable` for what is no answer, a number that is not in the list, one that stands twice, and a node
     without text.
     """
-    chosen = numbers(reply, thinking)
+    chosen = numbers(reply, form)
     met: set[int] = set()
     for number in chosen:
         if not 1 <= number <= len(nodes):

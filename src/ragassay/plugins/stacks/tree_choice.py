@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from ragassay.errors import StackError
 from ragassay.plugins.stacks.prompted import said
 from ragassay.plugins.stacks.tree_answer import (
-    NUMBERS,
+    LONGEST_PROMPT,
     QUESTION_CHARACTERS,
     REASON_CHARACTERS,
-    THINKING,
+    Form,
     Unusable,
     picked,
 )
@@ -23,7 +23,7 @@ LONGEST_ENTRY = PATH_CHARACTERS + LONGEST_SUMMARY + 40
 """The longest line of a list, its number and its mark included."""
 _AROUND = 200
 """Room for what stands around list, question and reason in a message."""
-FIXED = max(len(one.system) + len(one.user) for one in (NUMBERS, THINKING)) + _AROUND
+FIXED = LONGEST_PROMPT + _AROUND
 LEAST_CHARACTERS = 8_000
 """The least that a message may be allowed: two of the longest entries fit, so that every list shrinks."""
 
@@ -31,15 +31,12 @@ LEAST_CHARACTERS = 8_000
 class Selector:
     """Asks `model` for numbers: at most `per_call` nodes and `max_characters` characters in a call."""
 
-    def __init__(
-        self, model: BlockingModel, *, per_call: int, max_characters: int, attempts: int, thinking: bool
-    ) -> None:
+    def __init__(self, model: BlockingModel, *, per_call: int, max_characters: int, attempts: int, form: Form) -> None:
         self._model = model
-        self._prompt = THINKING if thinking else NUMBERS
         self._per_call = per_call
         self._room = max_characters - FIXED - QUESTION_CHARACTERS - REASON_CHARACTERS
         self._attempts = attempts
-        self._thinking = thinking
+        self._form = form
 
     def choose(self, question: str, nodes: Sequence[Node], most: int, kind: str) -> list[Node]:
         """Return at most `most` of `nodes`, best first; empty where the model says that none fits.
@@ -84,18 +81,20 @@ class Selector:
     def _ask(self, question: str, nodes: Sequence[Node], most: int, kind: str) -> list[Node]:
         entries = "\n".join(node.entry(number) for number, node in enumerate(nodes, 1))
         again, reply, reason = "", "", ""
+        most = min(most, len(nodes))
         for _ in range(self._attempts):
             reply = said(
                 self._model,
-                self._prompt,
+                self._form.prompt,
+                self._form.params(len(nodes), most),
                 kind=kind,
                 entries=entries,
                 question=question[:QUESTION_CHARACTERS],
-                most=str(min(most, len(nodes))),
+                most=str(most),
                 again=again,
             )
             try:
-                return picked(reply, nodes, most, self._thinking)
+                return picked(reply, nodes, most, self._form)
             except Unusable as error:
                 reason = str(error)
                 again = f"Your last answer was refused: {shown(reason, REASON_CHARACTERS - 50)}.\n\n"

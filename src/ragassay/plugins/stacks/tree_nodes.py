@@ -90,8 +90,9 @@ def _sections(root: tuple[str, ...], page: Page, found: Sequence[Heading]) -> li
     """Return the sections of a page in order; `root` is what the page is called."""
     firsts = [*(heading.start for heading in found), len(page.text)]
     sections = []
-    if page.text[: firsts[0]].strip():
-        sections.append(_Section(level=0, titles=root, start=0, end=firsts[0], text=page.text[: firsts[0]]))
+    if before := page.text[: firsts[0]].strip():
+        text = before.removeprefix(before.split("\n", 1)[0]) if len(root) > 1 else before  # its title is told already
+        sections.append(_Section(level=0, titles=root, start=0, end=firsts[0], text=text))
     above: list[_Section] = []
     for heading, end in zip(found, firsts[1:], strict=True):
         while above and above[-1].level >= heading.level:
