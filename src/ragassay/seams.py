@@ -86,7 +86,9 @@ class Stack(Protocol):
     owns_corpus: ClassVar[bool]
     """True when its hits carry their own text; otherwise ids are looked up in the corpus.
 
-    Where a parameter decides, the built retriever has an `owns_corpus` of its own, which holds.
+    Where a parameter decides, the built retriever has an `owns_corpus` of its own, which holds. A wrapper over a stack
+    that owns its corpus declares `takes_own_texts: ClassVar[bool] = True` and delivers hits with their texts; any other
+    is refused one.
     """
     default_parts: ClassVar[Mapping[str, JSON]]
     """Parts that the runner builds when the board entry does not name them, as board tables.

@@ -36,6 +36,7 @@ BUILT_IN: Mapping[Seam, Mapping[str, str]] = {
         "mmr": "ragassay.plugins.stacks.mmr:MMR",
         "multiquery": "ragassay.plugins.stacks.multiquery:MultiQuery",
         "hyde": "ragassay.plugins.stacks.hyde:HyDE",
+        "rerank": "ragassay.plugins.stacks.rerank:Rerank",
         "tree": "ragassay.plugins.stacks.tree:Tree",
         "chroma": "ragassay.plugins.stacks.chroma:Chroma",
         "lancedb": "ragassay.plugins.stacks.lancedb:LanceDB",

@@ -10,6 +10,7 @@ from ragassay import canon, plugins
 from ragassay.answer import check_reply
 from ragassay.errors import InputError, PluginError, RagassayError, StackError, legible
 from ragassay.judge import LLMJudge
+from ragassay.plugins.stacks.inner import OwnTexts, own_corpus_refused, owns_texts
 from ragassay.plugins.weights import require
 from ragassay.records import JSON, Chunk, Profile, Reply, Secret
 from ragassay.run.board_file import LOCAL_MODELS, JudgeTable, ModelTable, model_table
@@ -53,6 +54,7 @@ def check_stack(entry: JSON, place: str) -> None:
             at = f"{place}.{key}" + (f"[{index}]" if isinstance(part, list) else "")
             if _seam_of(key, at) == "stacks":
                 check_stack(one, at)
+                _check_wrapped(entry["kind"], one["kind"], at)
             elif _seam_of(key, at) == "models":
                 stack_model_table(one, at)
             else:
@@ -61,6 +63,14 @@ def check_stack(entry: JSON, place: str) -> None:
         make("stacks", params, place)
     except InputError as error:
         raise InputError(f"{place}: {error.message.removeprefix(f'{place}: ')}", error.problems) from error
+
+
+def _check_wrapped(kind: str, of: str, place: str) -> None:
+    """Refuse a stack with a corpus of its own inside one that works on the board's; one that says so may hold it."""
+    outer = plugins.load("stacks", kind)
+    takes = getattr(outer, "takes_own_texts", False) or outer.owns_corpus
+    if plugins.load("stacks", of).owns_corpus and not takes:
+        raise InputError(f"{place}: {own_corpus_refused(kind, of)}")
 
 
 def split_entry(entry: JSON, place: str) -> tuple[JSON, JSON]:
@@ -185,7 +195,10 @@ class StackBuilder:
         seam = _seam_of(key, place)
         if seam == "embedders":
             return self._embedder(entry, place)
-        return self._model(entry, place) if seam == "models" else self.build(entry, place)
+        if seam == "models":
+            return self._model(entry, place)
+        built = self.build(entry, place)
+        return OwnTexts(built) if owns_corpus(entry["kind"], built) and not owns_texts(built) else built
 
     def _model(self, entry: JSON, place: str) -> StackModel:
         name = canon.digest(canon.without_fractions(entry))

@@ -86,8 +86,8 @@ def _circumstance(board: BoardFile, row: RowTable, judge: Judge) -> Circumstance
     )
 
 
-_AROUND_STACK = ("key_env", "price", "timeout_s")
-_AROUND_PART = (*_AROUND_STACK, "batch", "concurrency", "limits", "requests_per_minute", "tokens_per_minute")
+_AROUND_STACK = ("concurrency", "key_env", "price", "timeout_s")
+_AROUND_PART = (*_AROUND_STACK, "batch", "limits", "requests_per_minute", "tokens_per_minute")
 
 
 def measured_entry(entry: JSON, seam: Seam = "stacks") -> JSON:

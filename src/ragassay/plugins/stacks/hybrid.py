@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from ragassay.errors import InputError
 from ragassay.plugins.stacks.fusing import fused
+from ragassay.plugins.stacks.inner import own_corpus_refused, owns_texts
 from ragassay.plugins.stacks.parameters import Parameters
 from ragassay.records import JSON, Chunk, Hit
 from ragassay.seams import Progress, Retriever
@@ -31,6 +32,8 @@ class Hybrid:
         of = parts.get("of")
         if not isinstance(of, list | tuple) or len(of) < 2 or not all(isinstance(one, Retriever) for one in of):
             raise InputError('\'hybrid\' needs two or more stacks: of = [ { kind = "bm25" }, { kind = "dense" } ]')
+        if own := next((str(one.describe().get("kind")) for one in of if owns_texts(one)), None):
+            raise InputError(own_corpus_refused("hybrid", own))
         progress(len(chunks), len(chunks))
         return Fusion(tuple(of), self._rrf_k, self._depth)
 
