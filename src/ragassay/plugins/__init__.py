@@ -47,6 +47,7 @@ BUILT_IN: Mapping[Seam, Mapping[str, str]] = {
         "vectorize": "ragassay.plugins.stacks.vectorize:Vectorize",
         "pinecone": "ragassay.plugins.stacks.pinecone:Pinecone",
         "vertex": "ragassay.plugins.stacks.vertex:Vertex",
+        "weaviate": "ragassay.plugins.stacks.weaviate:Weaviate",
     },
     "models": {
         "openai": "ragassay.plugins.models.openai:OpenAIModel",
@@ -78,6 +79,7 @@ _EXTRA_OF = {
     "sentence_transformers": "sentence-transformers",
     "torch": "sentence-transformers",
     "transformers": "sentence-transformers",
+    "weaviate": "weaviate",
     "wordllama": "wordllama",
     "xllamacpp": "llamacpp",
 }

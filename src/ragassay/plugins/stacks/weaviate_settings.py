@@ -1,0 +1,171 @@
+"""What a Weaviate row can set: where the server is, how vectors are compared and indexed, whether words count too."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+import msgspec
+
+from ragassay.plugins.stacks.parameters import Parameters
+from ragassay.records import JSON
+
+SEARCHES = ("vector", "text", "hybrid")
+METRICS = ("cosine", "dot", "l2-squared")
+INDEXES = ("flat", "hnsw")
+TOKENIZATIONS = ("word", "lowercase", "whitespace", "trigram", "gse", "gse_ch", "kagome_ja", "kagome_kr")
+FUSIONS = ("relativeScore", "ranked")
+CONSISTENCIES = ("ONE", "QUORUM", "ALL")
+DYNAMIC_EF = {"min": 100, "max": 500, "factor": 8}
+"""The server's own bounds of `ef = -1`, sent with the collection, so that another default of a server has no effect."""
+
+_NAME = re.compile(r"[A-Z][A-Za-z0-9_]{0,199}")
+_HOST = re.compile(r"[A-Za-z0-9.-]{1,253}")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+_URL = "url must be the http or https address of a Weaviate server without a path, such as http://127.0.0.1:8080"
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """The parameters of one row; decimal strings where a number may be fractional."""
+
+    url: str
+    grpc_host: str
+    grpc_port: int
+    grpc_secure: bool
+    collection: str | None
+    search: str
+    metric: str
+    index: str
+    ef: int
+    ef_construction: int
+    max_connections: int
+    tokenization: str
+    stopwords: str
+    k1: str
+    b: str
+    alpha: str
+    fusion: str
+    depth: int
+    replicas: int
+    consistency: str
+    block: int
+    timeout_s: int
+    wait_s: int
+
+    @property
+    def vectors(self) -> bool:
+        """True where vectors are searched."""
+        return self.search != "text"
+
+    @property
+    def texts(self) -> bool:
+        """True where words are searched."""
+        return self.search != "vector"
+
+    @property
+    def exact(self) -> bool:
+        """True where each search compares with every vector, or with every chunk that holds a word of the question."""
+        return self.search == "text" or (self.search == "vector" and self.index == "flat")
+
+    def shape(self) -> JSON:
+        """Return what two collections over the same chunks may differ in."""
+        found: JSON = {"stack": "weaviate"}
+        if self.vectors:
+            found |= {"metric": self.metric, "index": {"kind": self.index}}
+        if self.vectors and self.index == "hnsw":
+            found["index"] |= {
+                "ef_construction": self.ef_construction,
+                "max_connections": self.max_connections,
+                "ef": {"dynamic": DYNAMIC_EF} if self.ef == -1 else self.ef,
+            }
+        if self.texts:
+            found["bm25"] = {
+                "k1": self.k1,
+                "b": self.b,
+                "tokenization": self.tokenization,
+                **({"stopwords": self.stopwords} if self.tokenization == "word" else {}),
+            }
+        if self.replicas > 1:
+            found["replicas"] = self.replicas
+        return found
+
+    def described(self) -> JSON:
+        """Return everything that can change a result; what has no effect is left out."""
+        found = {"search": self.search, **self.shape()}
+        del found["stack"]
+        if self.search == "hybrid":
+            found["fusion"] = {"method": self.fusion, "alpha": self.alpha}
+        if not self.exact:
+            found["depth"] = self.depth
+        if self.replicas > 1:
+            found["consistency"] = self.consistency
+        return found
+
+
+def read_settings(read: Parameters) -> tuple[Settings, list[str]]:
+    """Read all of them; return what is wrong beside what is noted in `read`, never with a value that may be a key."""
+    url = read.text("url") or ""
+    host, secure, fault = _address(url)
+    settings = Settings(
+        url=url,
+        grpc_host=read.text("grpc_host") or host,
+        grpc_port=read.integer("grpc_port", 50051, low=1, high=65_535),
+        grpc_secure=read.flag("grpc_secure", secure),
+        collection=read.text("collection"),
+        search=read.choice("search", "vector", SEARCHES),
+        metric=read.choice("metric", "cosine", METRICS),
+        index=read.choice("index", "flat", INDEXES),
+        ef=read.integer("ef", 128, low=-1, high=10_000),
+        ef_construction=read.integer("ef_construction", 128, low=4, high=10_000),
+        max_connections=read.integer("max_connections", 32, low=4, high=2047),
+        tokenization=read.choice("tokenization", "word", TOKENIZATIONS),
+        stopwords=read.choice("stopwords", "en", ("en", "none")),
+        k1=read.decimal("k1", "1.2", low="0", high="100"),
+        b=read.decimal("b", "0.75", low="0", high="1"),
+        alpha=read.decimal("alpha", "0.5", low="0", high="1"),
+        fusion=read.choice("fusion", "relativeScore", FUSIONS),
+        depth=read.integer("depth", 100, low=1, high=10_000),
+        replicas=read.integer("replicas", 1, low=1, high=100),
+        consistency=read.choice("consistency", "QUORUM", CONSISTENCIES),
+        block=read.integer("block", 100, low=1, high=1000),
+        timeout_s=read.integer("timeout_s", 30, low=1, high=50),
+        wait_s=read.integer("wait_s", 600, low=1, high=86_400),
+    )
+    return settings, _problems(settings, fault, read.text("key_env"))
+
+
+def http_place(url: str) -> tuple[str, int]:
+    """Return host and port of a URL that was checked."""
+    parts = urlsplit(url)
+    return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def _problems(settings: Settings, fault: str | None, key_env: str | None) -> list[str]:
+    problems = [fault] if fault else []
+    if key_env is not None and not _VARIABLE.fullmatch(key_env):
+        problems.append("key_env must be the name of an environment variable: letters, digits and _, never the key")
+    if settings.grpc_host and not _HOST.fullmatch(settings.grpc_host):
+        problems.append("grpc_host must be the name or address of a host, without scheme, port and path")
+    if not fault and (settings.grpc_host, settings.grpc_port) == http_place(settings.url):
+        problems.append("grpc_port must be another than the port of url: gRPC has one of its own")
+    if settings.collection is not None and not _NAME.fullmatch(settings.collection):
+        problems.append("collection must be a capital letter, then letters, digits and _, at most 200 in all")
+    if settings.vectors and settings.index == "hnsw" and settings.ef != -1 and settings.ef < settings.depth:
+        problems.append(
+            f"ef = {settings.ef} must be at least depth = {settings.depth}, of which it is the candidates, or -1"
+        )
+    return problems
+
+
+def _address(url: str) -> tuple[str, bool, str | None]:
+    """Return the host of a URL, whether it is https, and what is wrong with it, which never repeats it."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        usable = parts.scheme in ("http", "https") and bool(_HOST.fullmatch(host)) and parts.port != 0
+    except ValueError:
+        return "", False, _URL
+    if "@" in url or "?" in url or "#" in url:
+        return "", False, "url must hold no user name, password, query or fragment; name the key's variable in key_env"
+    usable = usable and parts.path in ("", "/") and url.isprintable() and " " not in url
+    return host, parts.scheme == "https", None if usable else _URL
