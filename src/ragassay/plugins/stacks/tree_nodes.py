@@ -143,5 +143,5 @@ def summary(text: str, most: int) -> str:
     line = shown(text[: 8 * most + 1_000], 2 * most + 200) if most else ""
     if len(line) <= most:
         return line
-    ends = [at for at in sentence_starts(line) if at <= most + 1]
-    return line[: ends[-1]].rstrip() if ends and len(line[: ends[-1]].rstrip()) <= most else shown(line, most)
+    whole = [line[:at].rstrip() for at in sentence_starts(line) if at <= most + 1]
+    return next((one for one in reversed(whole) if len(one) <= most), "") or shown(line, most)
