@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from ragassay.errors import StackError
-from ragassay.plugins.stacks.fusing import fused
-from ragassay.plugins.stacks.inner import asked, inner_of, owns_texts
+from ragassay.plugins.stacks.inner import inner_of
 from ragassay.plugins.stacks.parameters import Parameters
 from ragassay.plugins.stacks.prompted import Prompt, model_of, said
 from ragassay.plugins.stacks.rewriting import Rewriting, lists_of
@@ -48,7 +47,7 @@ class HyDE:
 
     def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> Rewriting:
         """Return the wrapped stack with its model; raises `InputError` where one is missing."""
-        inner, model = inner_of("hyde", parts), model_of("hyde", parts)
+        inner, model = inner_of("hyde", parts, takes_own_texts=True), model_of("hyde", parts)
         progress(len(chunks), len(chunks))
         about: JSON = {
             "kind": "hyde",

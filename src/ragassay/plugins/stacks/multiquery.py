@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from ragassay.errors import StackError
-from ragassay.plugins.stacks.fusing import fused
-from ragassay.plugins.stacks.inner import asked, inner_of, owns_texts
+from ragassay.plugins.stacks.inner import inner_of
 from ragassay.plugins.stacks.parameters import Parameters
 from ragassay.plugins.stacks.prompted import Prompt, model_of, said
 from ragassay.plugins.stacks.rewriting import Rewriting, lists_of
@@ -33,6 +32,8 @@ class MultiQuery:
     """Takes `queries`, `with_question`, `depth`, `rrf_k`, and the parts `of` (one stack) and `model`."""
 
     owns_corpus: ClassVar[bool] = False
+    takes_own_texts: ClassVar[bool] = True
+    """A stack with a corpus of its own can be wrapped: its hits are delivered with their texts."""
     default_parts: ClassVar[Mapping[str, JSON]] = {}
 
     def __init__(self, **params: Any) -> None:
@@ -44,7 +45,7 @@ class MultiQuery:
 
     def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> Rewriting:
         """Return the wrapped stack with its model; raises `InputError` where one is missing."""
-        inner, model = inner_of("multiquery", parts), model_of("multiquery", parts)
+        inner, model = inner_of("multiquery", parts, takes_own_texts=True), model_of("multiquery", parts)
         progress(len(chunks), len(chunks))
         about: JSON = {
             "kind": "multiquery",

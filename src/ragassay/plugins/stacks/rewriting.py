@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from ragassay.plugins.stacks.fusing import fused
-from ragassay.plugins.stacks.inner import asked
+from ragassay.plugins.stacks.inner import asked, owns_texts
 from ragassay.plugins.stacks.parameters import Parameters
 from ragassay.records import JSON, Chunk, Hit
 from ragassay.seams import Retriever
@@ -23,7 +23,7 @@ def lists_of(read: Parameters) -> JSON:
 
 
 class Rewriting:
-    """Asks the wrapped stack for each text; equal ones once. `as_it_is`: the hits of a single text keep their scores."""
+    """Asks the wrapped stack for each text, equal ones once. `as_it_is`: hits of a single text keep their scores."""
 
     def __init__(
         self, inner: Retriever, rewrite: Rewrite, chunks: Sequence[Chunk], about: JSON, *, as_it_is: bool = False
@@ -33,10 +33,11 @@ class Rewriting:
         self._known: Mapping[str, Chunk] = {chunk.id: chunk for chunk in chunks}
         self._about = about
         self._as_it_is = as_it_is
+        self.owns_corpus = owns_texts(inner)
 
     def search(self, text: str, k: int) -> list[Hit]:
         """Return at most k chunks; raises what the model raises, and `StackError` where it wrote nothing."""
-        if not self._known or k < 1:
+        if k < 1 or not (self._known or self.owns_corpus):
             return []
         depth = self._about["depth"]
         lists = [asked(self._inner, query, depth, self._known) for query in dict.fromkeys(self._rewrite(text))]
