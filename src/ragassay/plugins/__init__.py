@@ -48,6 +48,8 @@ BUILT_IN: Mapping[Seam, Mapping[str, str]] = {
         "vectorize": "ragassay.plugins.stacks.vectorize:Vectorize",
         "pinecone": "ragassay.plugins.stacks.pinecone:Pinecone",
         "vertex": "ragassay.plugins.stacks.vertex:Vertex",
+        "elasticsearch": "ragassay.plugins.stacks.elasticsearch:ElasticsearchStack",
+        "opensearch": "ragassay.plugins.stacks.opensearch:OpenSearchStack",
         "weaviate": "ragassay.plugins.stacks.weaviate:Weaviate",
     },
     "models": {
@@ -64,6 +66,8 @@ BUILT_IN: Mapping[Seam, Mapping[str, str]] = {
 _EXTRA_OF = {
     "chromadb": "chroma",
     "dotenv": "milvus",
+    "elastic_transport": "elasticsearch",
+    "elasticsearch": "elasticsearch",
     "fastembed": "fastembed",
     "google": "vertex",
     "grpc": "milvus",
@@ -75,6 +79,7 @@ _EXTRA_OF = {
     "llama_index": "llamaindex",
     "loguru": "fastembed",
     "milvus_lite": "milvus",
+    "opensearchpy": "opensearch",
     "pgvector": "pgvector",
     "pinecone": "pinecone",
     "psycopg": "pgvector",
