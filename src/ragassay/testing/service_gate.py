@@ -22,10 +22,14 @@ _RESET = struct.pack("ii", 1, 0)
 
 
 class Gate:
-    """Listens on 127.0.0.1 at `port` and passes on to another port there; `close` it at the end."""
+    """Listens on 127.0.0.1 at `port` and passes on to another port there; `close` it at the end.
 
-    def __init__(self, to_port: int, *, refusal: bytes = HTTP_REFUSAL) -> None:
+    `cut_tenths` of what is sent back are cut off: more than one where something follows a reply, as in HTTP/2.
+    """
+
+    def __init__(self, to_port: int, *, refusal: bytes = HTTP_REFUSAL, cut_tenths: int = 1) -> None:
         self.to_port = to_port
+        self._cut_tenths = cut_tenths
         self._refusal = refusal
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
@@ -124,7 +128,7 @@ class Gate:
             while data := server.recv(65536):
                 if self._cuts:
                     whole = data + _rest(server)
-                    client.sendall(whole[: -max(2, len(whole) // 10)])
+                    client.sendall(whole[: -max(2, len(whole) * self._cut_tenths // 10)])
                     break
                 client.sendall(data)
             client.shutdown(socket.SHUT_RDWR)

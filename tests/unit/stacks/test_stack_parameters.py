@@ -24,6 +24,7 @@ NEEDED: Mapping[str, Mapping[str, Any]] = {
     "pgvector": {"url": "postgresql://reader@127.0.0.1:5432/docs"},
     "vectorize": {"account_id": "0123456789abcdef0123456789abcdef", "key_env": "CLOUDFLARE_API_TOKEN"},
     "vertex": {"project": "my-project-1"},
+    "weaviate": {"url": "http://127.0.0.1:8080"},
 }
 """What a stack cannot be constructed without."""
 

@@ -28,10 +28,10 @@ OLDEST = (1, 29)
 _CHANNEL = [
     ("grpc.enable_http_proxy", 0),
     ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 1000),
-    ("grpc.max_reconnect_backoff_ms", 1000),
+    ("grpc.min_reconnect_backoff_ms", 5000),  # how long one attempt to connect may take
+    ("grpc.max_reconnect_backoff_ms", 200),
 ]
-_AGAIN_S = 1.0
+_AGAIN_S = 0.5
 """How long a call waits for a server that has just broken the connection off, as one does that is started again."""
 
 T = TypeVar("T")
