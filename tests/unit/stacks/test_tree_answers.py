@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
@@ -80,6 +81,17 @@ def test_an_object_is_the_answer_where_one_was_asked_for(form: Form) -> None:
     for reply in ("[2]", "2", "none", '{"thinking": "2"}', '{"nodes": [2], "sure": true}', '{"nodes": "2"}'):
         with pytest.raises(Unusable, match='one JSON object with "nodes"'):
             numbers(reply, form)
+
+
+@pytest.mark.parametrize(
+    "reply", ["```" + " " * 19_000 + "x", "1" + ", " * 9_000 + "x", "<think>" * 2_000, "1 " * 9_000 + "x"]
+)
+def test_a_reply_that_repeats_itself_is_refused_at_once(reply: str) -> None:
+    """Small models fill their output with one sign; reading it takes no longer for that."""
+    started = time.perf_counter()
+    with pytest.raises(Unusable, match="not a JSON array"):
+        numbers(reply, LIST)
+    assert time.perf_counter() - started < 2
 
 
 def test_the_first_of_a_longer_choice_are_taken() -> None:

@@ -100,6 +100,9 @@ def test_a_page_of_headings_alone_has_no_text() -> None:
         ("One\n===", 1, "One"),
         ("One\nmore\n---", 2, "One more"),
         ("## a  b\tc", 2, "a b c"),
+        ("# C#", 1, "C#"),
+        ("   # One\t#\t", 1, "One"),
+        ("# " + " " * 50_000 + "x", 1, "x"),
         ("# " + "x" * 200, 1, "x" * 119 + "…"),
     ],
 )

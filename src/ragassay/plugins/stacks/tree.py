@@ -103,6 +103,8 @@ class TreeIndex:
         about: JSON,
     ) -> None:
         self._branches = branches
+        self._by_name = {branch.page: branch for branch in branches}
+        self._by_node = {branch.node: branch for branch in branches}
         self._known = known
         self._selector = selector
         self._of = of
@@ -129,10 +131,9 @@ class TreeIndex:
         if self._of is not None:
             found = asked(self._of, text, self._about["depth"], self._known)
             named = dict.fromkeys(self._known[hit.chunk].page for hit in found)
-            by_name = {branch.page: branch for branch in self._branches}
-            return [by_name[name] for name in named if name in by_name][:most]
-        by_node = {branch.node: branch for branch in self._branches}
-        return [by_node[node] for node in self._selector.choose(text, list(by_node), most, "pages")]
+            return [self._by_name[name] for name in named if name in self._by_name][:most]
+        pages = [branch.node for branch in self._branches]
+        return [self._by_node[node] for node in self._selector.choose(text, pages, most, "pages")]
 
     def describe(self) -> JSON:
         """Return parameters, the tree by its digest, prompt and model, and what the wrapped stack says of itself."""

@@ -79,8 +79,7 @@ class Form(msgspec.Struct, frozen=True, kw_only=True):
         return {"response_format": {"type": "json_schema", "json_schema": named}}
 
 
-_BEFORE = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
-_FENCE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
+_OPEN, _CLOSE, _FENCE = "<think>", "</think>", "```"
 _BARE = re.compile(r"\d{1,9}(?:[\s,]+\d{1,9})*[.,]?", re.ASCII)
 
 
@@ -102,9 +101,11 @@ def numbers(reply: str, form: Form) -> list[int]:
     """
     if len(reply) > ANSWER_CHARACTERS:
         raise Unusable(f"it is longer than {ANSWER_CHARACTERS:,} characters")
-    said = _BEFORE.sub("", reply, count=1).strip() if reply.lstrip().startswith("<think>") else reply.strip()
-    if fenced := _FENCE.fullmatch(said):
-        said = fenced[1]
+    said = reply.strip()
+    if said.startswith(_OPEN) and _CLOSE in said:
+        said = said.partition(_CLOSE)[2].strip()
+    if len(said) >= 2 * len(_FENCE) and said.startswith(_FENCE) and said.endswith(_FENCE):
+        said = said[len(_FENCE) : -len(_FENCE)].removeprefix("json").strip()
     if not said:
         raise Unusable("it is empty")
     if not form.is_object and _BARE.fullmatch(said):

@@ -13,7 +13,6 @@ TITLE_CHARACTERS = 120
 """The longest title that is shown."""
 UNTITLED = "(untitled)"
 
-_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*")
 _SETEXT = re.compile(r" {0,3}(?:=+|-+)[ \t]*")
 
 
@@ -58,8 +57,12 @@ def _read(form: str, lines: list[str], styles: list[str]) -> tuple[int, int, str
 
 
 def _markdown(lines: list[str]) -> tuple[int, int, str]:
-    if atx := _ATX.fullmatch(lines[0]):
-        return 1, len(atx[1]), atx[2] or ""
+    first = lines[0].strip()
+    level = len(first) - len(first.lstrip("#"))
+    title = first[level:]
+    if 1 <= level <= 6 and title[:1] in ("", " ", "\t"):
+        unclosed = title.rstrip("#")
+        return 1, level, title if unclosed and unclosed[-1] not in " \t" else unclosed
     for number, line in enumerate(lines[1:], 1):
         if _SETEXT.fullmatch(line):
             return number + 1, 1 if "=" in line else 2, " ".join(lines[:number])
