@@ -52,6 +52,7 @@ class TestElasticsearchService(ServiceContract):
         return True
 
 
+@pytest.mark.slow
 class TestElasticsearchHybridService(TestElasticsearchService):
     """Vectors of a graph and words, fused: two searches per question."""
 

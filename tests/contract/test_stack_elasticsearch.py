@@ -11,7 +11,8 @@ pytest.importorskip("elasticsearch", reason="pip install 'ragassay[elasticsearch
 
 from ragassay.plugins.stacks.elasticsearch import ElasticsearchStack
 from ragassay.records import Secret
-from ragassay.testing.elasticsearch_server import TOKEN, ElasticsearchServer
+from ragassay.testing.elastic_server import TOKEN
+from ragassay.testing.elasticsearch_server import ElasticsearchServer
 from ragassay.testing.stack_contract import StackContract
 
 

@@ -11,7 +11,7 @@ pytest.importorskip("opensearchpy", reason="pip install 'ragassay[opensearch]'")
 
 from ragassay.plugins.stacks.opensearch import OpenSearchStack
 from ragassay.records import Secret
-from ragassay.testing.elasticsearch_server import TOKEN
+from ragassay.testing.elastic_server import TOKEN
 from ragassay.testing.opensearch_server import OpenSearchServer
 from ragassay.testing.stack_contract import StackContract
 

@@ -1,4 +1,4 @@
-"""A stand-in for OpenSearch with its k-NN plugin; see `elasticsearch_server` for what both share.
+"""A stand-in for OpenSearch with its k-NN plugin; see `elastic_server` for what it shares with Elasticsearch's.
 
 What is said of vectors is that of OpenSearch's documentation: k-NN vector, methods and engines, spaces, the k-NN query,
 exact search with a scoring script, painless extensions.
@@ -13,7 +13,7 @@ import msgspec
 
 from ragassay.records import JSON
 from ragassay.testing.elastic_index import GRAPH_SCORES, Refused, StandInIndex, Vectors
-from ragassay.testing.elasticsearch_server import (
+from ragassay.testing.elastic_server import (
     ElasticServer,
     SearchBody,
     authorization,

@@ -179,6 +179,8 @@ def _contradictions(settings: Settings, address: Address) -> list[str]:
     problems, words = [], settings.words
     if address.index is not None and not _INDEX.fullmatch(address.index):
         problems.append("index must be of a-z, 0-9, . _ and -, at most 200, and begin with a letter or digit")
+    if address.ca_certs is not None and not address.url.startswith("https:"):
+        problems.append("ca_certs needs a url that begins with https")
     if not _ANALYZER.fullmatch(settings.analyzer):
         problems.append("analyzer must be the name of an analyzer, such as standard or english")
     if settings.search == "hybrid" and not settings.exact and settings.candidates < settings.depth:
