@@ -63,7 +63,7 @@ class Weaviate:
         try:
             server = connection.open()
             if chunks:
-                store = WeaviateStore(connection, name, settings, [chunk.text for chunk in chunks])
+                store = WeaviateStore(connection, name, digest, settings, [chunk.text for chunk in chunks])
                 block = max(1, min(settings.block, MAX_BLOCK_NUMBERS // matrix.shape[1]))
                 reused = bring_up("weaviate", name, store, matrix, digest, progress, block=block)
                 stored = Stored(name=name, reused=reused, others=store.others())

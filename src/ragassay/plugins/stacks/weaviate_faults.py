@@ -37,7 +37,7 @@ def _meaning(error: Exception) -> tuple[str, str, bool]:
         if isinstance(cause, httpx.HTTPError):
             return _http(cause)
         status = getattr(cause, "status_code", None)
-        if isinstance(status, int):
+        if isinstance(status, int) and status >= 300:
             return f"status {status}: {cause}", *_status(status)
     kind = type(error).__name__
     if kind == "BatchRefused":

@@ -46,9 +46,12 @@ _PAUSE_S = (0.05, 2.0)
 class WeaviateStore:
     """A `Store` of `stored_index`; `texts` are the chunks', which are written where words are searched."""
 
-    def __init__(self, connection: WeaviateConnection, name: str, settings: Settings, texts: Sequence[str]) -> None:
+    def __init__(
+        self, connection: WeaviateConnection, name: str, digest: str, settings: Settings, texts: Sequence[str]
+    ) -> None:
         self._connection = connection
         self._name = name
+        self._digest = digest
         self._settings = settings
         self._texts = texts
         used = connection.client.collections.use(name)
@@ -56,13 +59,13 @@ class WeaviateStore:
         """The client's handle."""
 
     def held(self) -> Held | None:
-        """Return what the server holds under the name; raises `StackError` where vectors are quantised unasked."""
+        """Return what the server holds under the name; raises `StackError` where it is ours and indexed otherwise."""
         found = self._connection.class_of(self._name)
         if found is None:
             return None
         said = str(found.get("description") or "")
         digest = said.removeprefix(_STAMP) if said.startswith(_STAMP) else None
-        if digest is not None:
+        if digest == self._digest:
             self._check_index(found)
         return Held(count=self.count(), digest=digest)
 
