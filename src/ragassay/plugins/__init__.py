@@ -70,7 +70,6 @@ _EXTRA_OF = {
     "elasticsearch": "elasticsearch",
     "fastembed": "fastembed",
     "google": "vertex",
-    "grpc": "milvus",
     "haystack": "haystack",
     "huggingface_hub": "sentence-transformers",
     "lancedb": "lancedb",
@@ -93,6 +92,8 @@ _EXTRA_OF = {
     "wordllama": "wordllama",
     "xllamacpp": "llamacpp",
 }
+_BROUGHT_ALONG = frozenset({"grpc"})
+"""Packages that the clients of several extras bring: they come with the extra that is named as the kind is."""
 
 
 def names(seam: Seam) -> list[str]:
@@ -119,9 +120,9 @@ def is_deterministic(seam: Seam, kind: str) -> bool:
     return getattr(load(seam, kind), "deterministic", False) is True
 
 
-def extra_of(package: str) -> str:
-    """Return the extra of ragassay that brings a package, given by the name that is imported."""
-    return _EXTRA_OF.get(package, "run")
+def extra_of(package: str, kind: str) -> str:
+    """Return the extra of ragassay that brings a package, given by the name that is imported, for a plugin."""
+    return kind if package in _BROUGHT_ALONG else _EXTRA_OF.get(package, "run")
 
 
 def _outside(seam: Seam) -> list[EntryPoint]:
@@ -133,16 +134,16 @@ def _imported(module: str, seam: Seam, kind: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise PluginError(f"the {seam[:-1]} {kind!r} cannot be imported ({error}); {_remedy(error)}") from error
+        raise PluginError(f"the {seam[:-1]} {kind!r} cannot be imported ({error}); {_remedy(error, kind)}") from error
     except Exception as error:  # an outside module may raise anything
         raise PluginError(
             f"the {seam[:-1]} {kind!r} cannot be imported: it raised {type(error).__name__}: {legible(error)}"
         ) from error
 
 
-def _remedy(error: ImportError) -> str:
+def _remedy(error: ImportError, kind: str) -> str:
     """Say what to install: the extra of a package that is not there, or the system's library that one needs."""
     missing = (error.name or "").partition(".")[0]
     if isinstance(error, ModuleNotFoundError) and missing:
-        return f"if {missing!r} is missing: pip install 'ragassay[{extra_of(missing)}]'"
+        return f"if {missing!r} is missing: pip install 'ragassay[{extra_of(missing, kind)}]'"
     return "install the system library that it names (on Debian, libgomp.so.1 comes with: apt-get install libgomp1)"

@@ -64,7 +64,7 @@ def _read(kind: str, target: str, package: str | None, page: str | None) -> Decl
         owns_corpus=_flag(constant(module, name, "owns_corpus"), declared_by_all=True),
         deterministic=_flag(constant(module, name, "deterministic"), declared_by_all=False),
         wire_form_only=_flag_or_name(constant(module, name, "wire_form_only")),
-        extras=() if package else tuple(sorted({extra_of(one) for one in needed})),
+        extras=() if package else tuple(sorted({extra_of(one, kind) for one in needed})),
         missing=tuple(one for one in needed if not _there(one)),
         page=page,
     )

@@ -67,4 +67,4 @@ def test_what_does_not_go_together_is_refused(kind: str, given: dict[str, Any], 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_a_missing_library_is_named_with_its_extra(kind: str) -> None:
     """What each module imports belongs to the extra of its kind."""
-    assert plugins.extra_of(KINDS[kind]) == kind
+    assert plugins.extra_of(KINDS[kind], kind) == kind
