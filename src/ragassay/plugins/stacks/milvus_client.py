@@ -133,10 +133,12 @@ def is_not_loaded(error: Exception) -> bool:
 
 
 def _status(error: BaseException | None) -> grpc.StatusCode | None:
-    """Return the status of the call behind an error: the client wraps some, and raises others as they are."""
-    while error is not None:
+    """Return the status of the call behind an error: the client wraps some, and raises others from themselves."""
+    seen: list[BaseException] = []
+    while error is not None and error not in seen:
         if isinstance(error, grpc.RpcError):
             code = error.code()
             return code if isinstance(code, grpc.StatusCode) else None
+        seen.append(error)
         error = error.__cause__
     return None
