@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+
+from pair_tokenizer import SPECIAL, pair_tokenizer
 
 SIZE = 128
 """How many tokens the graph has room for; special ones come first."""
@@ -24,8 +25,8 @@ def tiny_cross_encoder(folder: Path, *, positions: int = POSITIONS, labels: int 
     """
     folder.mkdir(parents=True, exist_ok=True)
     onnx.save(_graph(labels, bias), str(folder / "model.onnx"))
-    _tokenizer().save(str(folder / "tokenizer.json"))
-    config = {"max_position_embeddings": positions, "pad_token_id": 1, "num_labels": labels}
+    pair_tokenizer().save(str(folder / "tokenizer.json"))
+    config = {"max_position_embeddings": positions, "pad_token_id": SPECIAL["[PAD]"], "num_labels": labels}
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
     return folder
 
@@ -68,27 +69,3 @@ def _graph(labels: int, bias: float) -> Any:
     outputs = [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch", labels])]
     graph = helper.make_graph(nodes, "pairs", inputs, outputs, constants)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-
-
-def _tokenizer() -> Tokenizer:
-    """Return a tokenizer by which a word of up to eight letters a to z is one token, anything else unknown."""
-    special = {"[UNK]": 0, "[PAD]": 1, "[CLS]": 2, "[SEP]": 3}
-    vocabulary = {**special, **{word: at for at, word in enumerate(WORDS, len(special))}}
-    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.Lowercase()
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]",
-        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
-        special_tokens=[("[CLS]", special["[CLS]"]), ("[SEP]", special["[SEP]"])],
-    )
-    return tokenizer
-
-
-_KNOWN = """
-the quick brown fox jumps over lazy dog near river bank set option retries to default of is same words score alpha beta
-gamma timeout seconds are counted per request a long page about nothing in particular what where does limit three cache
-folders cleared proxy named by url how many grams part weigh
-"""
-WORDS = tuple(dict.fromkeys(_KNOWN.split()))
-"""The words that the model knows."""

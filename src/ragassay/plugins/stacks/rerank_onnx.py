@@ -94,6 +94,7 @@ class _Model:
         self.tokenizer.enable_truncation(self.limit, strategy="longest_first")
         self.tokenizer.enable_padding(**_padding(self.tokenizer, config))
         self.versions = {"onnxruntime": onnxruntime.__version__, "tokenizers": tokenizers.__version__}
+        self.logits("a question", ["a passage"])  # what is wrong with the graph shows before the first question
 
     def logits(self, question: str, passages: Sequence[str]) -> NDArray[np.float64]:
         """Return the model's number for each pair, shape (len(passages),)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -88,11 +89,13 @@ class TorchScorer:
         return (getattr(self._model, "prompts", None) or {}).get(name)
 
     def _bounded(self, max_tokens: int | None) -> int:
-        can = self._model.max_length
-        if max_tokens is not None and can is not None and max_tokens > can:
+        """Let the model read so many tokens of a pair, and return how many."""
+        can = self._model.max_seq_length or math.inf
+        if max_tokens is not None and max_tokens > can:
             raise InputError(f"max_tokens = {max_tokens} is more than the {can} tokens of the cross-encoder")
-        self._model.max_length = max_tokens or min(MOST_TOKENS, can or MOST_TOKENS)
-        return int(self._model.max_length)
+        limit = max_tokens or int(min(MOST_TOKENS, can))
+        self._model.max_seq_length = limit
+        return limit
 
     def _count_longer(self, texts: Sequence[str]) -> int:
         """Return how many of `texts` are cut beside even an empty question."""
