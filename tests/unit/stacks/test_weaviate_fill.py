@@ -107,12 +107,12 @@ def test_an_interrupted_fill_is_continued(server: WeaviateServer) -> None:
 
     def breaking(request: Any) -> Any:
         if server.calls["BatchObjects"] > 1:
-            raise Refused("the disk is full")
+            raise Refused("extract auth: unauthorized")
         return real(request)
 
     server._batch = breaking  # type: ignore[method-assign]
     error = refused(server, block=4)
-    assert "could not write objects: UNKNOWN: the disk is full" in str(error)
+    assert "could not write objects: UNKNOWN: extract auth: unauthorized" in str(error)
     assert len(server.collections[NAME].objects) == 4
     server._batch = real  # type: ignore[method-assign]
     with built(server, block=4) as retriever:
@@ -124,6 +124,14 @@ def test_an_interrupted_fill_is_continued(server: WeaviateServer) -> None:
         assert retriever.stored is not None
         assert retriever.stored.reused
     assert server.calls["BatchObjects"] == before
+
+
+def test_a_fault_that_passes_does_not_end_a_fill(server: WeaviateServer) -> None:
+    """A batch that was refused for load is sent again."""
+    server.grpc_faults["BatchObjects"] = GrpcFault(code="RESOURCE_EXHAUSTED", said="too much memory", times=1)
+    with built(server, block=12) as retriever:
+        assert retriever.count() == 12
+    assert server.calls["BatchObjects"] == 2
 
 
 def test_a_build_waits_until_every_vector_is_indexed(server: WeaviateServer) -> None:

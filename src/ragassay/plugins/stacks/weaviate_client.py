@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -34,6 +35,11 @@ _CHANNEL = [
 _AGAIN_S = 0.5
 """How long a call waits for a server that has just broken the connection off, as one does that is started again."""
 
+ATTEMPTS = 5
+"""How often a build asks for one thing; a search is asked for once."""
+
+_PAUSE_S = 0.5
+
 T = TypeVar("T")
 
 
@@ -57,7 +63,7 @@ class WeaviateConnection:
         host, port = http_place(settings.url)
         self._host = f"{host}:{port}"
         self._secrets = key_forms(key)
-        self._timeout_s = settings.timeout_s
+        self._wait_s = settings.wait_s
         self.client = weaviate.WeaviateClient(
             connection_params=ConnectionParams.from_params(
                 http_host=host,
@@ -94,6 +100,19 @@ class WeaviateConnection:
         except Exception as error:  # noqa: BLE001 - kinds of its own, gRPC's, httpx's, and whatever a strange reply leads to
             fault = as_stack_error(error, doing, self._host, self._secrets)
         raise fault  # outside: the client's errors hold the request with its key
+
+    def patiently(self, doing: str, request: Callable[[], T]) -> T:
+        """Return as `asked`; a fault that may pass is waited out, for `wait_s` in all."""
+        until, pause_s = time.monotonic() + self._wait_s, _PAUSE_S
+        for _ in range(ATTEMPTS - 1):
+            try:
+                return self.asked(doing, request)
+            except StackError as error:
+                if not error.retryable or time.monotonic() + pause_s > until:
+                    raise
+            time.sleep(pause_s)
+            pause_s *= 2
+        return self.asked(doing, request)
 
     def class_of(self, name: str) -> JSON | None:
         """Return the definition of a collection as the server holds it, None where there is none of that name."""

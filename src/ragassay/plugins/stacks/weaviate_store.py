@@ -83,7 +83,7 @@ class WeaviateStore:
     def put(self, first: int, rows: NDArray[np.float32]) -> None:
         """Write objects, those that are there already over; raises `StackError` where one of them was refused."""
         objects = [self._object(at, row) for at, row in enumerate(rows, first)]
-        self._connection.asked("write objects", lambda: self.collection.data.insert_many(objects))
+        self._connection.patiently("write objects", lambda: self.collection.data.insert_many(objects))
 
     def finish(self) -> None:
         """Wait until every vector is in the index: a server may take objects first and index them later."""
