@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from ragassay.errors import InputError
+from ragassay.plugins.declared import declared
 from ragassay.plugins.stacks.bm25 import BM25
 from ragassay.plugins.stacks.rerank import Rerank
 from ragassay.plugins.stacks.rerank_price import Price, read_price
@@ -145,3 +147,15 @@ def test_a_board_is_checked_before_anything_is_built() -> None:
     check_stack({"kind": "rerank", **COHERE, "of": {"kind": "bm25"}}, "row 'x'")
     with pytest.raises(InputError, match=r"row 'x'\.of: the parameters of 'bm25'"):
         check_stack({"kind": "rerank", **COHERE, "of": {"kind": "bm25", "k2": 1}}, "row 'x'")
+
+
+def test_a_runtime_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the row is built, with the extra that brings it; the other methods need nothing of it."""
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    monkeypatch.delitem(sys.modules, "ragassay.plugins.stacks.rerank_torch", raising=False)
+    inner = BM25().build(corpus(), {}, ignore_progress)
+    stack = Rerank(method="cross-encoder", runtime="sentence-transformers", path="m")
+    with pytest.raises(InputError, match=r"pip install 'ragassay\[sentence-transformers\]'"):
+        stack.build(corpus(), {"of": inner}, ignore_progress)
+    found = next(one for one in declared("stacks") if one.kind == "rerank")
+    assert (found.extras, found.missing) == (("run",), ())

@@ -12,14 +12,9 @@ from ragassay.plugins.stacks.inner import asked, inner_of, owns_texts
 from ragassay.plugins.stacks.prompted import model_of
 from ragassay.plugins.stacks.rerank_endpoint import EndpointScorer
 from ragassay.plugins.stacks.rerank_llm import LlmScorer
-from ragassay.plugins.stacks.rerank_onnx import OnnxScorer
+from ragassay.plugins.stacks.rerank_runtime import cross_encoder
 from ragassay.plugins.stacks.rerank_scorer import Scorer
-from ragassay.plugins.stacks.rerank_settings import (
-    CrossEncoderSettings,
-    EndpointSettings,
-    LlmSettings,
-    read_settings,
-)
+from ragassay.plugins.stacks.rerank_settings import EndpointSettings, LlmSettings, read_settings
 from ragassay.records import JSON, Chunk, Hit, Secret
 from ragassay.seams import Progress, Retriever
 
@@ -60,22 +55,7 @@ class Rerank:
             return LlmScorer(settings, model_of("rerank", parts), texts)
         if isinstance(settings, EndpointSettings):
             return EndpointScorer(settings, self._key)
-        folder = parts.get("folder", Path())
-        if settings.runtime == "onnx":
-            return OnnxScorer(settings, folder, texts)
-        return _torch(settings, folder, texts)
-
-
-def _torch(settings: CrossEncoderSettings, folder: Path, texts: Sequence[str]) -> Scorer:
-    """Return the scorer that needs PyTorch, which is imported where it is asked for."""
-    try:
-        from ragassay.plugins.stacks.rerank_torch import TorchScorer
-    except ImportError as error:
-        raise InputError(
-            f"runtime = 'sentence-transformers' needs packages that are not here ({error}); install PyTorch, then "
-            "pip install 'ragassay[sentence-transformers]'"
-        ) from error
-    return TorchScorer(settings, folder, texts)
+        return cross_encoder(settings, parts.get("folder", Path()), texts)
 
 
 class Reranked:
