@@ -310,7 +310,9 @@ def test_an_elasticsearch_of_another_major_version() -> None:
 def test_a_connection_that_is_not_secure(server: ElasticServer) -> None:
     """An https address of a server that speaks http is an error that names the certificates."""
     stack_url = server.url.replace("http:", "https:")
-    with pytest.raises(StackError, match=r"could not say its version: no secure connection: .*; check url and ca_certs"):
+    with pytest.raises(
+        StackError, match=r"could not say its version: no secure connection: .*; check url and ca_certs"
+    ):
         built(server, url=stack_url)
 
 
