@@ -170,7 +170,10 @@ def test_an_index_that_is_not_used_is_an_error(postgres: PostgresServer) -> None
     """A row that is called HNSW and compares every vector would be another row."""
     built(postgres, table="partial", index="hnsw").close()
     postgres.run("DROP INDEX partial_hnsw")
-    postgres.run("CREATE INDEX partial_hnsw ON partial USING hnsw (embedding vector_cosine_ops) WHERE position < 3")
+    postgres.run(
+        "CREATE INDEX partial_hnsw ON partial USING hnsw (embedding vector_cosine_ops) "
+        "WITH (m = 16, ef_construction = 64) WHERE position < 3"
+    )
     with pytest.raises(StackError, match=r"instead of partial_hnsw"):
         built(postgres, table="partial", index="hnsw")
 
@@ -205,3 +208,16 @@ def test_an_iterative_scan_goes_on_beyond_the_graphs_width(postgres: PostgresSer
     retriever = built(postgres, MANY, index="hnsw", ef_search=10, iterative_scan=True)
     assert len(retriever.search("text number 5", 200)) == 200
     retriever.close()
+
+
+@pytest.mark.parametrize("change", ["", "WITH (m = 16, ef_construction = 32)"])
+def test_an_index_that_was_built_with_other_settings_is_an_error(postgres: PostgresServer, change: str) -> None:
+    """What is recorded of the index is what it was built with, also where somebody built it anew under its name."""
+    built(postgres, table="rebuilt", index="hnsw").close()
+    postgres.run("DROP INDEX rebuilt_hnsw")
+    postgres.run(f"CREATE INDEX rebuilt_hnsw ON rebuilt USING hnsw (embedding vector_cosine_ops) {change}")
+    with pytest.raises(StackError, match=r"built otherwise than this row asks; type: DROP INDEX public\.rebuilt_hnsw"):
+        built(postgres, table="rebuilt", index="hnsw")
+    postgres.run("DROP INDEX rebuilt_hnsw")
+    built(postgres, table="rebuilt", index="hnsw").close()
+    postgres.run("DROP TABLE rebuilt")

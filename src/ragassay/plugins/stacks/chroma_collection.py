@@ -55,9 +55,17 @@ class Collection:
         self._taken(model)
 
     def put(self, first: int, rows: NDArray[np.float32]) -> None:
-        """Write the rows under their positions as ids."""
+        """Write the rows under their positions as ids; one that is there stays: written over, it tears the graph."""
         with self.connection.failing(f"write to the collection {self.name!r}"):
-            self._open().upsert(ids=[str(at) for at in range(first, first + len(rows))], embeddings=rows)
+            self._open().add(ids=[str(at) for at in range(first, first + len(rows))], embeddings=rows)
+
+    def read(self, first: int, count: int) -> tuple[list[int], NDArray[np.float32]]:
+        """Return the rows under their ids."""
+        with self.connection.failing(f"read the collection {self.name!r}"):
+            ids = [str(at) for at in range(first, first + count)]
+            found = self._open().get(ids=ids, include=["embeddings"])
+        held = sorted(zip(map(int, found["ids"]), found["embeddings"], strict=True), key=lambda one: one[0])
+        return [at for at, _ in held], np.array([row for _, row in held], np.float32)
 
     def finish(self) -> None:
         """Do nothing: Chroma adds to its graph as it is written to."""

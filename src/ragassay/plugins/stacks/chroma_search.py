@@ -43,7 +43,8 @@ class ExactSearch:
         if len(found) != len(self._places):
             raise StackError(
                 f"chroma returned {len(found)} of {len(self._places)} vectors, so this is no exact search: its graph "
-                "does not reach the rest; raise max_neighbors and ef_construction, or set exact = false"
+                "does not reach the rest; remove the collection, so that it is built anew, raise max_neighbors and "
+                "ef_construction, or set exact = false"
             )
         scored = [(place, score_of(self._metric, far)) for at, far in found for place in self._places[at]]
         return sorted(scored, key=lambda one: (-one[1], one[0]))[:limit]

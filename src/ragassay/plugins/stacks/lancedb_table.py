@@ -12,6 +12,7 @@ import pyarrow as pa
 from lancedb.query import MatchQuery
 from numpy.typing import NDArray
 
+from ragassay.errors import StackError
 from ragassay.plugins.stacks.lancedb_settings import Settings
 from ragassay.plugins.stacks.stored_index import Held
 
@@ -77,6 +78,17 @@ class Table:
         block = pa.table(columns, schema=self._table.schema)
         self._table.merge_insert(POSITION).when_matched_update_all().when_not_matched_insert_all().execute(block)
         self._written = True
+
+    def read(self, first: int, count: int) -> tuple[list[int], NDArray[np.float32]]:
+        """Return the rows that stand there, zeros where no vectors are kept; a text that is another one is an error."""
+        query = self._table.search().where(f"{POSITION} >= {first} AND {POSITION} < {first + count}")
+        found = query.limit(2 * count).to_arrow(timeout=LONGEST).sort_by(POSITION)
+        places = found[POSITION].to_pylist()
+        if self._settings.texts and found[TEXT].to_pylist() != [self._texts[at] for at in places]:
+            raise StackError(f"lancedb: a text in {self._name!r} was altered; remove the table by hand")
+        if not self._settings.vectors:
+            return places, np.zeros((len(places), 1), np.float32)
+        return places, np.array(found[VECTOR].to_pylist(), np.float32)
 
     def finish(self) -> None:
         """Join what was written in blocks, and build the indexes that are not there or do not hold every row."""

@@ -26,6 +26,12 @@ select c.relkind in ('r', 'p'), coalesce(obj_description(c.oid, 'pg_class'), '')
 from pg_class c join pg_namespace n on n.oid = c.relnamespace
 where n.nspname = %s and c.relname = %s
 """
+_BUILT = """
+select m.amname, o.opcname, i.indisvalid, coalesce(c.reloptions, '{}')
+from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_am m on m.oid = c.relam
+join pg_index i on i.indexrelid = c.oid join pg_opclass o on o.oid = i.indclass[0]
+where n.nspname = %s and c.relname = %s
+"""
 _OTHERS = """
 select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
 where n.nspname = %s and c.relname <> %s and c.relkind in ('r', 'p') and starts_with(c.relname, %s)
@@ -114,10 +120,37 @@ class Table:
                 self._run("DELETE FROM {} WHERE {}", self._layout.name, where)
                 self._copy(first, rows)
 
+    def read(self, first: int, count: int) -> tuple[list[int], NDArray[np.float32]]:
+        """Return the rows that stand there; a text that is another one is an error."""
+        body = sql.SQL("" if self._texts is None else ", body")
+        ask = "SELECT position, embedding{} FROM {} WHERE position BETWEEN {} AND {} ORDER BY position"
+        last = sql.Literal(first + count - 1)
+        with self._guard(f"read {self._title}"):
+            cursor = self._session.cursor(binary=True)
+            rows = cursor.execute(sql.SQL(ask).format(body, self._layout.name, sql.Literal(first), last)).fetchall()
+        if self._texts is not None and any(storable(self._texts[row[0]]) != row[2] for row in rows):
+            raise StackError(f"pgvector: a text in {self._title} was altered; remove the table by hand")
+        return [row[0] for row in rows], np.array([row[1].to_numpy() for row in rows], np.float32)
+
     def finish(self) -> None:
-        """Build the index where it is missing, and let the planner count."""
+        """Build the index where it is missing, and let the planner count; one that is built otherwise is an error."""
         layout = self._layout
-        if layout.method is None or self._session.execute(_TABLE, [layout.schema, layout.index]).fetchone():
+        if layout.method is None:
+            return
+        with self._guard(f"look into {self._title}"):
+            there = self._session.execute(_BUILT, [layout.schema, layout.index]).fetchone()
+        if there is not None:
+            wanted = (
+                layout.method,
+                layout.operators,
+                True,
+                sorted(f"{name}={value}" for name, value in layout.options),
+            )
+            if (*there[:3], sorted(there[3])) != wanted:
+                raise StackError(
+                    f"pgvector: the index {layout.index!r} was built otherwise than this row asks; type: DROP INDEX "
+                    f"{layout.schema}.{layout.index}; and it is built anew"
+                )
             return
         options = [sql.SQL("{} = {}").format(sql.SQL(name), sql.Literal(value)) for name, value in layout.options]
         with self._guard(f"build the index of {self._title}"):

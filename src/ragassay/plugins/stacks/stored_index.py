@@ -7,7 +7,7 @@ the index are the same. An index that was given a name by hand is held to the sa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import msgspec
 import numpy as np
@@ -44,11 +44,20 @@ class Store(Protocol):
         ...
 
     def put(self, first: int, rows: NDArray[np.float32]) -> None:
-        """Write the vectors of the chunks from position `first` on; one that is there already is written over."""
+        """Write the vectors of the chunks from position `first` on; one that is there already may stay as it is."""
         ...
 
     def finish(self) -> None:
         """Build what the engine searches with, and wait for it; called where all vectors are there."""
+        ...
+
+
+@runtime_checkable
+class ReadsBack(Protocol):
+    """A store that can give back what it was given: what it held before this build is then compared, row by row."""
+
+    def read(self, first: int, count: int) -> tuple[Sequence[int], NDArray[np.float32]]:
+        """Return the positions from `first` on that it holds, `count` where none is missing, sorted, and their rows."""
         ...
 
 
@@ -72,7 +81,8 @@ def bring_up(
     """Make the index hold exactly the rows of `matrix`, and return whether it did already.
 
     A build that was interrupted is continued. Raises `StackError` for an index that somebody else made or that holds
-    something else, and where the server does not hold every vector afterwards.
+    something else, where the server does not hold every vector afterwards, and where a store that reads back gives
+    other rows than it was given: the digest beside an index says what was written, not what became of it.
     """
     wanted = len(matrix)
     with raised_as_stack_error(kind, f"open the index {name!r}"):
@@ -92,4 +102,19 @@ def bring_up(
         after = store.held()
     if after is None or after.count != wanted:
         raise StackError(f"{kind}: {name!r} holds {after.count if after else 0} of {wanted} chunks after indexing")
+    if held is not None and isinstance(store, ReadsBack):
+        _compare(kind, name, store, matrix, block)
     return held is not None and held.count == wanted
+
+
+def _compare(kind: str, name: str, store: ReadsBack, matrix: NDArray[np.float32], block: int) -> None:
+    """Raise `StackError` unless the store gives back every row under its position."""
+    for first, rows in points(matrix, block):
+        with raised_as_stack_error(kind, f"read the index {name!r}"):
+            places, found = store.read(first, len(rows))
+        whole = list(places) == list(range(first, first + len(rows))) and found.shape == rows.shape
+        if not whole or not np.allclose(found, rows, rtol=1e-5, atol=1e-6 * max(1.0, float(np.abs(rows).max()))):
+            raise StackError(
+                f"{kind}: {name!r} was altered since it was filled: for chunks {first + 1} to {first + len(rows)} it "
+                "does not hold what was put there; remove it by hand, and it is filled anew"
+            )

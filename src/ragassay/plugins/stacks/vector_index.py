@@ -91,7 +91,8 @@ class VectorIndex:
         """Return at most k chunks, best first, equal scores in chunk order.
 
         A question whose vector is zero is near nothing where `zero_is_far`: an empty list. Raises `StackError` for
-        whatever the engine raises, for a position that no chunk has and for a score that is no finite number.
+        whatever the engine raises, for a position that no chunk has or that came twice, and for a score that is no
+        finite number.
         """
         if not self._ids or k < 1:
             return []
@@ -143,6 +144,11 @@ class VectorIndex:
                 return sorted(found, key=lambda one: (-one[1], one[0]))
 
     def _check(self, found: Sequence[tuple[int, float]]) -> None:
+        if len({at for at, _ in found}) != len(found):
+            raise StackError(
+                f"{self._kind} returned one position twice in one answer, so that another is missing from it; was its "
+                "index altered?"
+            )
         for at, score in found:
             if not 0 <= at < len(self._ids):
                 raise StackError(f"{self._kind} returned position {at}, and the corpus has {len(self._ids)} chunks")
