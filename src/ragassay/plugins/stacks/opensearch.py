@@ -24,6 +24,14 @@ class OpenSearchStack:
     wire_form_only: ClassVar[bool] = True
     """Tested with its client against a local server with the documented shapes, not yet against the service."""
 
+    removal: ClassVar[str] = "curl -X DELETE {url}/{name}"
+    """What a person types to remove an index of that name; with a key or a password, its header besides."""
+
+    @classmethod
+    def parts_for(cls, entry: JSON) -> Mapping[str, JSON]:
+        """Return no embedder for BM25 alone, which needs none."""
+        return {} if entry.get("search") == "text" else cls.default_parts
+
     def __init__(self, *, key: Secret | None = None, **params: Any) -> None:
         self._settings, self._address = read_row(WORDS, params, key)
 
