@@ -17,11 +17,14 @@ from ragassay.run.build import split_entry
 
 KINDS = sorted(plugins.BUILT_IN["stacks"])
 NEEDED: Mapping[str, Mapping[str, Any]] = {
+    "elasticsearch": {"url": "http://127.0.0.1:9200"},
     "haystack": {"retriever": "my_retriever:make"},
     "http": {"url": "http://127.0.0.1:8000/search"},
     "langchain": {"retriever": "my_retriever:make"},
     "llamaindex": {"retriever": "my_retriever:make"},
+    "opensearch": {"url": "http://127.0.0.1:9200"},
     "pgvector": {"url": "postgresql://reader@127.0.0.1:5432/docs"},
+    "rerank": {"method": "llm"},
     "vectorize": {"account_id": "0123456789abcdef0123456789abcdef", "key_env": "CLOUDFLARE_API_TOKEN"},
     "vertex": {"project": "my-project-1"},
     "weaviate": {"url": "http://127.0.0.1:8080"},

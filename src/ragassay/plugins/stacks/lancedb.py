@@ -27,6 +27,8 @@ class LanceDB:
 
     owns_corpus: ClassVar[bool] = False
     default_parts: ClassVar[Mapping[str, JSON]] = {"embedder": {"kind": "minilm-l6-v2-int8"}}
+    removal: ClassVar[str] = "rm -r {path}/{name}.lance"
+    """What a person types to remove a table of that name."""
     keeps_files: ClassVar[bool] = True
     """`path` is relative to the board."""
 

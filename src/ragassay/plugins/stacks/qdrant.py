@@ -35,6 +35,8 @@ class Qdrant:
 
     owns_corpus: ClassVar[bool] = False
     default_parts: ClassVar[Mapping[str, JSON]] = {"embedder": {"kind": "minilm-l6-v2-int8"}}
+    removal: ClassVar[str] = "curl -X DELETE {url}/collections/{name}"
+    """What a person types to remove a collection of that name; with a key, its header besides."""
     wire_form_only: ClassVar[str] = "url"
     """With this parameter it has been tested against the wire form alone, not against the service."""
 

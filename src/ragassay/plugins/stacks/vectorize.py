@@ -40,6 +40,8 @@ class Vectorize:
     wire_form_only: ClassVar[bool] = True
     """Tested against a local server with the documented shapes, not yet against the service."""
     default_parts: ClassVar[Mapping[str, JSON]] = {"embedder": {"kind": "minilm-l6-v2-int8"}}
+    removal: ClassVar[str] = "npx wrangler vectorize delete {name}"
+    """What a person types to remove an index of that name."""
 
     def __init__(self, *, key: Secret | None = None, **params: Any) -> None:
         read = Parameters("vectorize", params)
@@ -143,6 +145,6 @@ def _unusable(account: str, key_env: str | None, url: str, index: str | None, na
         problems.append(error.message.replace("base_url", "url"))
     if index is not None and not _INDEX.fullmatch(index):
         problems.append(f"index = {index!r} must be 1 to 64 lower-case letters, digits, - and _, a letter first")
-    if namespace is not None and len(namespace.encode()) > 64:
+    if namespace is not None and len(namespace.encode("utf-8", "surrogatepass")) > 64:
         problems.append("namespace must be at most 64 bytes")
     return problems
