@@ -27,7 +27,9 @@ class Chroma:
 
     owns_corpus: ClassVar[bool] = False
     default_parts: ClassVar[Mapping[str, JSON]] = {"embedder": {"kind": "minilm-l6-v2-int8"}}
-    removal: ClassVar[str] = "curl -X DELETE {url}/api/v2/tenants/default_tenant/databases/default_database/collections/{name}"
+    removal: ClassVar[str] = (
+        "curl -X DELETE {url}/api/v2/tenants/default_tenant/databases/default_database/collections/{name}"
+    )
     """What a person types to remove a collection of that name; another tenant or database in their places."""
 
     def __init__(self, *, key: Secret | None = None, **params: Any) -> None:
