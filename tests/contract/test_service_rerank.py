@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
+import pytest
+
 from ragassay.testing.rerank_server import MODEL, PATHS, RerankServer
 from ragassay.testing.service_contract import KEY, ServiceContract
 from ragassay.testing.service_gate import Gate
@@ -38,6 +40,7 @@ class TestRerankCohere(RerankService):
     form = "cohere"
 
 
+@pytest.mark.slow
 class TestRerankTei(RerankService):
     """Text Embeddings Inference, which says what it is."""
 
