@@ -2,8 +2,9 @@
 
 A question is embedded each time it is asked: its time is part of the time that a search takes.
 
-A store is a folder of segments beside `embedder.json`, which says whose they are. A segment is written once, whole, under the SHA-256 of its own bytes: a crash leaves
-either no segment or a good one, two writers never touch one file, and a damaged one is noticed and embedded again.
+A store is a folder of segments beside `embedder.json`, which says whose they are. A segment is written once, whole,
+under the SHA-256 of its own bytes: a crash leaves either no segment or a good one, two writers never touch one file,
+and a damaged one is noticed and embedded again.
 
 ```
 8 bytes magic · uint32 dimension · uint32 n · n × 32 bytes key · n × dimension × float32   (little-endian)
