@@ -26,6 +26,9 @@ class Meter(msgspec.Struct):
     cost_microusd: int | None = None
     outside_tokens: int = 0
     outside_microusd: int = 0
+    counted_tokens: int = 0
+    """What was counted against the caps, estimates for replies that nobody saw or that said no tokens included."""
+    counted_microusd: int = 0
     lost: bool = False
     """True where a call went on when nobody waited for it any more: what it took is unknown."""
 
@@ -43,6 +46,12 @@ class Meter(msgspec.Struct):
         self.add(usage, latency_ms, cost_microusd)
         self.outside_tokens += (usage.input_tokens or 0) + (usage.output_tokens or 0)
         self.outside_microusd += cost_microusd or 0
+        self.count((usage.input_tokens or 0) + (usage.output_tokens or 0), cost_microusd or 0)
+
+    def count(self, tokens: int, microusd: int) -> None:
+        """Note what was counted against the caps."""
+        self.counted_tokens += tokens
+        self.counted_microusd += microusd
 
     @property
     def usage(self) -> Usage:

@@ -26,9 +26,12 @@ GROUP_SECONDS = 0.05
 
 
 class Entry(Record, frozen=True):
-    """One event of a pass; `at` in Unix milliseconds, `q` the question's id."""
+    """One event of a pass; `at` in Unix milliseconds, `q` the question's id.
 
-    event: Literal["retrieved", "answered", "judge_reply", "failed"]
+    `spent` says what a search took that was stopped on its way, or, with an empty `q`, the search that warmed a row up.
+    """
+
+    event: Literal["retrieved", "answered", "judge_reply", "failed", "spent"]
     at: int
     q: str
     retrieval: Retrieval | None = None
@@ -39,7 +42,9 @@ class Entry(Record, frozen=True):
     spent: Answer | None = None
     """On `failed`: what the calls that led to nothing took (text empty)."""
     search_spent: Spent | None = None
-    """On `failed`: what the calls inside a search that led to nothing took."""
+    """On `failed` and `spent`: what the calls inside a search that led to nothing took."""
+    search_counted: tuple[int, int] | None = None
+    """Tokens and micro-USD of a search's calls as they were counted against the caps, estimates included."""
 
 
 _NEEDED = {
@@ -47,6 +52,7 @@ _NEEDED = {
     "answered": ("answer",),
     "judge_reply": ("raw",),
     "failed": ("status", "failure"),
+    "spent": ("search_spent",),
 }
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Entry).decode

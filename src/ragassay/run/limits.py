@@ -120,12 +120,12 @@ class Endpoint:
         if meter is not None:
             meter.add(usage, reply.latency_ms, cost)
         if need is None:
-            self._budget.spend(Amount(0, cost or 0))
+            self._spend(Amount(0, cost or 0))
             return
         taken, estimated = self._expectation.taken(need, usage, reply.text)
         self.limiter.correct(need, taken.tokens)
         if self._budgeted:
-            self._budget.spend(taken, estimated=estimated)
+            self._spend(taken, estimated=estimated)
 
     def _failed(self, error: ModelError, ticket: Ticket, need: Need | None) -> None:
         if error.kind == "rate_limited":
@@ -140,7 +140,13 @@ class Endpoint:
     def _lost(self, need: Need | None) -> None:
         """Count a call whose reply nobody saw by its estimate: unknown is not nothing."""
         if need is not None and self._budgeted:
-            self._budget.spend(need.expected, estimated=True)
+            self._spend(need.expected, estimated=True)
+
+    def _spend(self, amount: Amount, *, estimated: bool = False) -> None:
+        """Count against the caps, and tell whoever collects what the present call takes."""
+        self._budget.spend(amount, estimated=estimated)
+        if (meter := current()) is not None:
+            meter.count(*amount)
 
     def _wait_s(self, failed: int, retry_after_s: float | None) -> float:
         """Return the seconds before a call is made again; what the server asked for holds the whole endpoint."""

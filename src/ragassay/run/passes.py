@@ -89,7 +89,7 @@ class PassRun:
         self._steps = Steps(retrieve=self._retrieve, answer=self._answer, judge=self._judge)
         self._profile = row.config.measure.scorer
         self._spent: dict[str, Answer] = {}
-        self._searches: dict[str, Spent] = {}
+        self._searches: dict[str, Meter] = {}
 
     def to_ask(self) -> list[Question]:
         """Return the questions that have not ended, or whose failure a service may have overcome."""
@@ -110,6 +110,7 @@ class PassRun:
             failure = Failure(kind=type(error).__name__, message=legible(error))
             outcome = Outcome(question=question.id, status="harness_failed", score=None, failure=failure)
         if outcome.failure is not None:
+            searches = self._searches.pop(question.id, None)
             self._record(
                 Entry(
                     event="failed",
@@ -118,7 +119,8 @@ class PassRun:
                     status=outcome.status,
                     failure=outcome.failure,
                     spent=self._spent.pop(question.id, None),
-                    search_spent=self._searches.pop(question.id, None),
+                    search_spent=_search_spent(searches) if searches else None,
+                    search_counted=_counted(searches) if searches else None,
                 )
             )
         return outcome
@@ -130,15 +132,26 @@ class PassRun:
     async def warm_up(self) -> str | None:
         """Search once for nobody, so that no measured search is the first; return why that failed, if it did.
 
-        What it takes counts against the budget and stands in no record.
+        What it takes counts against the budget, in a resumed run too, and stands in no record.
         """
         if self.row.kind in ("none", "oracle"):
             return None
+        meter = Meter()
         try:
-            await self._search_once(WARM_UP, Meter())
+            await self._search_once(WARM_UP, meter)
         except StackError as error:
             return f"the search before the first question failed: {legible(error)}"
+        finally:
+            self._keep_spent("", meter)
         return None
+
+    def _keep_spent(self, question: str, meter: Meter) -> None:
+        """Journal what a search took of which nothing else is journaled, so that the caps hold when it is resumed."""
+        if meter.attempts:
+            spent = _search_spent(meter)
+            self._journal.append(
+                Entry(event="spent", at=_now_ms(), q=question, search_spent=spent, search_counted=_counted(meter))
+            )
 
     async def _retrieve(self, question: Question) -> Retrieval:
         if (done := self.states[question.id].retrieval) is not None:
@@ -147,10 +160,21 @@ class PassRun:
         try:
             retrieval = await self._search(question.input, meter)
         except StackError:
-            self._searches[question.id] = _search_spent(meter)
+            self._searches[question.id] = meter
+            raise
+        except BaseException:
+            self._keep_spent(question.id, meter)  # the run stops: the question is asked again another time
             raise
         retrieval = msgspec.structs.replace(retrieval, spent=_search_spent(meter))
-        self._record(Entry(event="retrieved", at=_now_ms(), q=question.id, retrieval=retrieval))
+        self._record(
+            Entry(
+                event="retrieved",
+                at=_now_ms(),
+                q=question.id,
+                retrieval=retrieval,
+                search_counted=_counted(meter) if meter.attempts else None,
+            )
+        )
         return retrieval
 
     async def _search(self, text: str, meter: Meter) -> Retrieval:
@@ -309,6 +333,10 @@ def _search_spent(meter: Meter) -> Spent:
     if meter.lost:
         return Spent(attempts=meter.attempts)
     return Spent(attempts=meter.attempts, usage=meter.usage, cost_microusd=meter.cost_microusd)
+
+
+def _counted(meter: Meter) -> tuple[int, int]:
+    return meter.counted_tokens, meter.counted_microusd
 
 
 def _now_ms() -> int:

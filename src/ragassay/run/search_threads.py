@@ -46,15 +46,20 @@ class SearchThreads:
                     f"the stack of row {self._row!r} did not answer within {limit_s:g} s", retryable=True
                 ) from None
 
-    def _came_back(self, future: asyncio.Future[Retrieval]) -> None:
+    def _came_back(self, _: asyncio.Future[Retrieval]) -> None:
         self._hanging -= 1
-        if not future.cancelled():
-            future.exception()  # looked at, so that nobody reports it as lost: the timeout was recorded
+
+
+def _looked_at(future: asyncio.Future[Retrieval]) -> None:
+    """Look at what a search raised, so that nobody reports it as lost: whoever waited has gone on, or has stopped."""
+    if not future.cancelled():
+        future.exception()
 
 
 def _begun(work: Callable[[], Retrieval]) -> asyncio.Future[Retrieval]:
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Retrieval] = loop.create_future()
+    future.add_done_callback(_looked_at)
 
     def settle(result: Retrieval | None, error: BaseException | None) -> None:
         if future.done():

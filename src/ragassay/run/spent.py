@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from ragassay.records import Answer, RawVerdict, Retrieval, Spent, Usage
+from ragassay.records import Answer, RawVerdict, Retrieval, Usage
 from ragassay.run.board_file import LOCAL_MODELS, ModelTable
 from ragassay.run.budget import NOTHING, Amount
 from ragassay.run.expectation import CHARACTERS_PER_TOKEN, JUDGE_INPUT_TOKENS, QUESTION_TOKENS
@@ -61,17 +61,16 @@ class Tally(msgspec.Struct):
             self.estimated = _sum(self.estimated, amount)
             self.estimated_calls += 1
 
-    def add_searches(self, spent: Spent) -> None:
-        """Count what the calls inside searches took, where that is known."""
-        tokens = (spent.usage.input_tokens or 0) + (spent.usage.output_tokens or 0)
-        self.spent = _sum(self.spent, Amount(tokens, spent.cost_microusd or 0))
+    def add_searches(self, counted: Amount) -> None:
+        """Count what the calls inside searches were counted as when they were made."""
+        self.spent = _sum(self.spent, counted)
 
 
 def tally(states: Iterable[ItemState], answer: ModelTable, judge: ModelTable | None) -> Tally:
     """Count the states of any number of passes."""
     found = Tally()
     for state in states:
-        found.add_searches(state.search_spent)
+        found.add_searches(state.counted)
         final = state.failed is not None and not state.may_ask_again
         if state.answer is not None:
             found.answering.done += 1

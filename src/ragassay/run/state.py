@@ -23,6 +23,7 @@ from ragassay.records import (
     Status,
     Usage,
 )
+from ragassay.run.budget import NOTHING, Amount
 from ragassay.run.journal import Entry
 from ragassay.score import item_hundredths, status_of
 
@@ -41,11 +42,17 @@ class ItemState(msgspec.Struct):
     failed: tuple[Status, Failure] | None = None
     spent: Answer | None = None
     lost_searches: Spent = Spent()
-    """What the calls inside searches that failed took."""
+    """What the calls inside searches that failed or were stopped took."""
+    counted: Amount = NOTHING
+    """What the calls inside all of its searches were counted as against the caps."""
     answered_at: int | None = None
 
     def apply(self, entry: Entry) -> None:
         """Take one journal entry into account."""
+        self.counted = Amount(*map(sum, zip(self.counted, _counted(entry), strict=True)))
+        if entry.event == "spent":
+            self.lost_searches = added(self.lost_searches, entry.search_spent or Spent())
+            return
         if entry.event == "failed":
             assert entry.status is not None
             assert entry.failure is not None
@@ -72,6 +79,14 @@ class ItemState(msgspec.Struct):
     def may_ask_again(self) -> bool:
         """True for a failure of a service; a judge that gave no valid reply has used up its attempts."""
         return self.failed is not None and self.failed[1].kind != "unjudged"
+
+
+def _counted(entry: Entry) -> Amount:
+    """Return what an entry says was counted for a search; where it does not say so, what is known of its calls."""
+    if entry.search_counted is not None:
+        return Amount(*entry.search_counted)
+    spent = entry.search_spent or (entry.retrieval.spent if entry.retrieval else Spent())
+    return Amount((spent.usage.input_tokens or 0) + (spent.usage.output_tokens or 0), spent.cost_microusd or 0)
 
 
 def replay(entries: Iterable[Entry]) -> dict[str, ItemState]:

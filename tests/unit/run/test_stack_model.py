@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 import types
 from collections.abc import Mapping, Sequence
@@ -130,6 +131,39 @@ def test_a_spent_budget_stops_the_run(lab: Lab) -> None:
     """The model inside a stack draws on the board's budget."""
     with pytest.raises(RunStopped, match="budget"):
         run(lab, ChatServer(lambda _: "yes"), head='passes = 1\nbudget = { max_usd = "0.0000001" }')
+
+
+class AskingTwice(Asking):
+    """Asks its model twice in every search, and waits a little first, so that several searches are under way."""
+
+    def search(self, text: str, k: int) -> list[Hit]:
+        """Ask, and ask again."""
+        self.model.complete([Message(role="user", content=text)], {"max_tokens": 5})
+        return super().search(text, k)
+
+
+@pytest.mark.parametrize("more", [PRICE, "params = {}"])
+def test_a_cap_holds_over_any_number_of_resumes(lab: Lab, monkeypatch: pytest.MonkeyPatch, more: str) -> None:
+    """The search that warms up and those that were stopped on their way count too when a run is continued."""
+    monkeypatch.setattr(sys.modules["asking_stack"], "Stack", AskingTwice)
+    calls: list[int] = []
+    port = 0
+    for _ in range(4):
+        server = ChatServer(lambda _: "yes", port=port)
+        with pytest.raises(InputError, match="budget"):
+            run(lab, server, more=more, head="passes = 1\nbudget = { max_tokens = 60 }")
+        port = int(str(urlsplit(server.base_url).port))
+        calls.append(server.calls)
+    assert calls[0] > 2, "the warm-up and at least one more call"
+    assert sum(calls[1:]) <= 1, f"{calls}: each resume began to count anew"
+
+
+def test_a_search_that_nobody_waits_for_any_more_is_not_reported(lab: Lab, capfd: pytest.CaptureFixture[str]) -> None:
+    """Where a spent budget stops several searches at once, one error is told, without a traceback of the others."""
+    with pytest.raises(InputError, match="budget"):
+        run(lab, ChatServer(lambda _: "yes"), head="passes = 1\nbudget = { max_tokens = 30 }")
+    gc.collect()
+    assert "never retrieved" not in capfd.readouterr().err
 
 
 def test_a_budget_needs_the_price_of_a_stacks_model(lab: Lab) -> None:
