@@ -10,7 +10,7 @@ import msgspec
 
 from ragassay.answer import template_named
 from ragassay.corpus import read_corpus, store_corpus
-from ragassay.errors import InputError
+from ragassay.errors import InputError, PluginError
 from ragassay.manifest import build_run
 from ragassay.manifest.files import INTENT, REGISTRY
 from ragassay.manifest.readable import unreadable
@@ -28,6 +28,7 @@ from ragassay.run.build import (
     make_chunker,
     make_endpoint,
     make_judge,
+    naming,
     owns_corpus,
 )
 from ragassay.run.gathered import Gathered
@@ -97,10 +98,17 @@ def prepare(board: BoardFile, workspace: Workspace, keys: Keys, options: Options
     answering = problems.of(lambda: make_endpoint(board.answer, keys, budget, options.weights_cache))
     judges = problems.of(lambda: make_judge(board.judge, board.scorer, keys, budget, options.weights_cache))
     problems.of(lambda: template_named(board.template))
+    absent: list[str] = []
     for row in board.rows:
-        problems.of(lambda row=row: check_stack(row.stack, f"row {row.name!r}"))  # type: ignore[misc]
+        try:
+            with naming(f"row {row.name!r}"):
+                problems.of(lambda row=row: check_stack(row.stack, f"row {row.name!r}"))  # type: ignore[misc]
+        except PluginError as error:
+            absent.append(str(error))
     problems.of(lambda: _known_rows(board, options))
     problems.raise_all(f"{board.path.name} cannot be run as it is")
+    if absent:
+        raise PluginError(absent[0] if len(absent) == 1 else "\n  - ".join(["these rows cannot be run", *absent]))
     assert benchmark is not None
     assert chunker is not None
     assert answering is not None
@@ -156,7 +164,8 @@ def build_rows(
     template = {"name": prepared.board.template, "digest": template_named(prepared.board.template).digest()}
     rows = []
     for row in prepared.rows:
-        retriever = builder.build(row.stack, f"row {row.name!r}")
+        with naming(f"row {row.name!r}"):
+            retriever = builder.build(row.stack, f"row {row.name!r}")
         owns = owns_corpus(row.stack["kind"], retriever)
         config = row_config(
             prepared.board,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,6 +45,17 @@ def make(seam: Seam, entry: JSON, place: str, **given: Any) -> Any:
         raise PluginError(
             f"{place}: the {seam[:-1]} {entry['kind']!r} raised {type(error).__name__}: {legible(error)}"
         ) from error
+
+
+@contextmanager
+def naming(place: str) -> Iterator[None]:
+    """Put the place before the message of a `PluginError` that does not name it."""
+    try:
+        yield
+    except PluginError as error:
+        if place not in str(error):
+            error.args = (f"{place}: {error}",)
+        raise
 
 
 def check_stack(entry: JSON, place: str) -> None:

@@ -102,3 +102,11 @@ def test_default_parts_may_depend_on_the_parameters() -> None:
     pytest.importorskip("lancedb", reason="pip install 'ragassay[lancedb]'")
     assert split_entry({"kind": "lancedb", "search": "text"}, "x") == ({}, {"kind": "lancedb", "search": "text"})
     assert split_entry({"kind": "lancedb"}, "x") == ({"embedder": {"kind": "minilm-l6-v2-int8"}}, {"kind": "lancedb"})
+
+
+def test_a_long_value_is_repeated_in_part() -> None:
+    """A file pasted into a parameter does not fill the screen."""
+    with pytest.raises(InputError) as raised:
+        BM25(method="x" * 100_000, **{"y" * 100_000: 1})
+    assert len(str(raised.value)) < 1000
+    assert all("…" in problem for problem in raised.value.problems)

@@ -15,6 +15,9 @@ T = TypeVar("T")
 TAKEN: ContextVar[dict[str, Any] | None] = ContextVar("taken", default=None)
 """Where a dict is set, each parameter that is read is put down there with its default."""
 
+SHOWN = 200
+"""How many characters of a wrong value stand in its problem."""
+
 
 class Parameters:
     """The parameters given to one plugin; read each by name, then call `finish`, which raises what was found."""
@@ -84,7 +87,7 @@ class Parameters:
         """Raise `InputError` with all problems and unknown names, if there are any."""
         unknown = sorted(set(self._given) - set(self._known))
         known = ", ".join(sorted(self._known)) or "none"
-        problems = [*self._problems, *(f"unknown parameter {name!r} (known: {known})" for name in unknown)]
+        problems = [*self._problems, *(f"unknown parameter {_shown(name)} (known: {known})" for name in unknown)]
         if problems:
             raise InputError(f"the parameters of {self._kind!r} cannot be used", problems)
 
@@ -95,5 +98,11 @@ class Parameters:
         return self._given.get(name, default)
 
     def _wrong(self, name: str, value: object, wanted: str, default: T) -> T:
-        self._problems.append(f"{name} = {value!r} must be {wanted}")
+        self._problems.append(f"{name} = {_shown(value)} must be {wanted}")
         return default
+
+
+def _shown(value: object) -> str:
+    """Return a value as a message repeats it: of a long one its beginning."""
+    shown = repr(value)
+    return shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}…"
