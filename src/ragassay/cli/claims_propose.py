@@ -13,6 +13,7 @@ import click
 import msgspec
 
 from ragassay.cli.claims_lines import asked_lines
+from ragassay.cli.key_values import key_values
 from ragassay.errors import InputError
 from ragassay.question.proposals import Proposal, proposed
 from ragassay.records import JSON, Benchmark, Question, Secret
@@ -162,4 +163,4 @@ def _keys(table: ModelTable) -> dict[str, Secret]:
         return {}
     if not os.environ.get(table.key_env):
         raise InputError(f"the model's key is not set: export {table.key_env}=… (its value is never written anywhere)")
-    return {table.key_env: Secret(os.environ[table.key_env])}
+    return key_values([table.key_env])

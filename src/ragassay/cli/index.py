@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from ragassay.cli import index_lines
+from ragassay.cli.key_values import key_values
 from ragassay.cli.models import weights_cache
 from ragassay.errors import InputError
 
@@ -28,7 +29,6 @@ def command(
     A run builds the same indexes itself: this is for doing it ahead, and for looking at what is there.
     """
     from ragassay.cli.progress import Building
-    from ragassay.records import Secret
     from ragassay.run import index_stale
     from ragassay.run.board_file import load_board
     from ragassay.run.build import needed_keys
@@ -56,7 +56,7 @@ def command(
             board,
             space,
             rows=rows,
-            keys={name: Secret(os.environ[name]) for name in wanted},
+            keys=key_values(wanted),
             weights_cache=weights_cache(),
             report=Building(),
             build=not check,

@@ -14,6 +14,7 @@ import click
 from ragassay.cli.board import find_places
 from ragassay.cli.interrupts import interruptible
 from ragassay.cli.judge_lines import ended_json, ended_lines, forecast_lines, gives_for_nothing, held_lines
+from ragassay.cli.key_values import key_values
 from ragassay.cli.models import weights_cache
 from ragassay.cli.passphrase import run_signer
 from ragassay.cli.run import read_registry
@@ -178,7 +179,7 @@ def _keys(board: BoardFile, asked: Asked) -> Keys:
             f"{board.path.name} names keys that are not set",
             [f"export {name}=… (its value is never written anywhere)" for name in unset],
         )
-    return {name: Secret(os.environ[name]) for name in wanted}
+    return key_values(wanted)
 
 
 def _planned(board: BoardFile, space: Workspace, asked: Asked, wanted: Wanted) -> Jobs:

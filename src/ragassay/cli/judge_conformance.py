@@ -10,11 +10,12 @@ from pathlib import Path
 
 import click
 
+from ragassay.cli.key_values import key_values
 from ragassay.cli.models import weights_cache
 from ragassay.errors import InputError
 from ragassay.judge.conformance import ConformanceRecord, ConformanceReport, Tally, mean_absolute, mean_signed
 from ragassay.judge.conformance import worst_first as ordered
-from ragassay.records import Secret, to_json
+from ragassay.records import to_json
 from ragassay.run.board_file import load_board
 from ragassay.run.build import Keys, needed_keys
 from ragassay.run.conformance import Checked, check_judges, judges_of
@@ -53,7 +54,7 @@ def _keys(board: str, wanted: Sequence[str]) -> Keys:
             f"{board} names keys that are not set",
             [f"export {name}=… (its value is never written anywhere)" for name in unset],
         )
-    return {name: Secret(os.environ[name]) for name in wanted}
+    return key_values(wanted)
 
 
 def _as_json(one: Checked) -> object:

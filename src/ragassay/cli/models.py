@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from ragassay.cli.key_values import key_values
 from ragassay.cli.verb_group import VerbGroup
 from ragassay.plugins import weights
 
@@ -91,7 +92,6 @@ def list_(cache: Path | None, as_json: bool) -> int:
 def check(board_path: Path, cache: Path | None, as_json: bool) -> int:
     """Make one cheap call to each endpoint that BOARD names, say what it supports and what to change; 3 if unusable."""
     from ragassay.cli.model_check_lines import lines
-    from ragassay.records import Secret
     from ragassay.run.board_file import load_board
     from ragassay.run.build import needed_keys
     from ragassay.run.endpoint_check import Checked, endpoints
@@ -100,7 +100,7 @@ def check(board_path: Path, cache: Path | None, as_json: bool) -> int:
     board = load_board(board_path)
     named = list(endpoints(board))
     wanted = needed_keys([one.model for one in named], [row.stack for row in board.rows])
-    keys = {name: Secret(os.environ[name]) for name in wanted if os.environ.get(name)}
+    keys = key_values(wanted)
 
     async def all_of_them() -> list[Checked]:
         return [await check_endpoint(one, board, keys, weights_cache(cache)) for one in named]

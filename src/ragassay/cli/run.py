@@ -16,6 +16,7 @@ import click
 
 from ragassay.cli.board import Places, build_and_write, print_board
 from ragassay.cli.interrupts import interruptible
+from ragassay.cli.key_values import key_values
 from ragassay.cli.models import weights_cache
 from ragassay.cli.passphrase import log_signer, run_signer
 from ragassay.errors import InputError, VerifyError, legible
@@ -245,7 +246,7 @@ def read_keys(board: BoardFile) -> Keys:
             f"{board.path.name} names keys that are not set",
             [f"export {name}=… (its value is never written anywhere)" for name in unset],
         )
-    return {name: Secret(os.environ[name]) for name in wanted}
+    return key_values(wanted)
 
 
 def read_registry(board: BoardFile) -> bytes | None:

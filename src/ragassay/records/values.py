@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, NoReturn, TypeAlias
+from urllib.parse import quote, quote_plus
 
 import msgspec
 
@@ -34,8 +36,15 @@ class Secret:
         return self._text
 
     def scrub(self, text: str) -> str:
-        """Return `text` with every occurrence of the key replaced."""
-        return text.replace(self._text, "***") if len(self._text) >= 4 else text
+        """Return `text` with every occurrence of the key replaced, also as Python, JSON or an address writes it."""
+        if len(self._text) < 4:
+            return text
+        raw = self._text.encode("utf-8", "surrogateescape")
+        forms = {self._text, repr(self._text)[1:-1], repr(raw)[2:-1], json.dumps(self._text)[1:-1]}
+        forms |= {json.dumps(self._text, ensure_ascii=False)[1:-1], quote(raw, safe=""), quote_plus(raw)}
+        for form in sorted(forms, key=lambda form: (-len(form), form)):
+            text = text.replace(form, "***")
+        return text
 
     def __repr__(self) -> str:
         return "Secret(***)"

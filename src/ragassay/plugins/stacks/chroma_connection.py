@@ -14,7 +14,7 @@ from chromadb.config import Settings as ClientSettings
 from chromadb.config import System
 from chromadb.errors import ChromaError
 
-from ragassay.errors import RagassayError, StackError, legible
+from ragassay.errors import InputError, RagassayError, StackError, legible
 from ragassay.plugins.stacks.chroma_settings import Address
 from ragassay.plugins.stacks.stored_index import PREFIX
 
@@ -125,6 +125,8 @@ def _bounded(api: Any, address: Address) -> httpx.Client:
     own.close()
     if address.key is not None:
         key = address.key.reveal()
+        if not key.isascii() or not key.isprintable() or " " in key:
+            raise InputError("chroma: the key holds a space, line break or non-ASCII character; check `key_env`")
         headers[address.key_header] = f"Bearer {key}" if address.key_header == "authorization" else key
     session = httpx.Client(
         headers=headers, timeout=address.timeout_s, verify=ssl.create_default_context(), trust_env=False
