@@ -10,7 +10,7 @@ import msgspec
 
 from ragassay.answer import template_named
 from ragassay.corpus import read_corpus, store_corpus
-from ragassay.errors import InputError, PluginError
+from ragassay.errors import InputError
 from ragassay.manifest import build_run
 from ragassay.manifest.files import INTENT, REGISTRY
 from ragassay.manifest.readable import unreadable
@@ -24,7 +24,6 @@ from ragassay.run.build import (
     Keys,
     Report,
     StackBuilder,
-    check_stack,
     make_chunker,
     make_endpoint,
     make_judge,
@@ -98,17 +97,10 @@ def prepare(board: BoardFile, workspace: Workspace, keys: Keys, options: Options
     answering = problems.of(lambda: make_endpoint(board.answer, keys, budget, options.weights_cache))
     judges = problems.of(lambda: make_judge(board.judge, board.scorer, keys, budget, options.weights_cache))
     problems.of(lambda: template_named(board.template))
-    absent: list[str] = []
-    for row in board.rows:
-        try:
-            with naming(f"row {row.name!r}"):
-                problems.of(lambda row=row: check_stack(row.stack, f"row {row.name!r}"))  # type: ignore[misc]
-        except PluginError as error:
-            absent.append(str(error))
+    absent = preflight.check_rows(board, problems)
     problems.of(lambda: _known_rows(board, options))
     problems.raise_all(f"{board.path.name} cannot be run as it is")
-    if absent:
-        raise PluginError(absent[0] if len(absent) == 1 else "\n  - ".join(["these rows cannot be run", *absent]))
+    preflight.refuse_absent(absent)
     assert benchmark is not None
     assert chunker is not None
     assert answering is not None

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from ragassay.canon import digest
-from ragassay.errors import InputError
+from ragassay.errors import InputError, PluginError
 from ragassay.question import evidence_chunks, evidence_gone, literal_problems, match_evidence
 from ragassay.records import Benchmark, Corpus
 from ragassay.run.board_file import BoardFile
-from ragassay.run.build import parts_of
+from ragassay.run.build import check_stack, naming, parts_of
+from ragassay.run.gathered import Gathered
 from ragassay.seams import Judge
 
 
@@ -100,3 +101,22 @@ def subset(benchmark: Benchmark, size: int) -> Benchmark:
         name=f"{benchmark.name}#{size}",
         questions=tuple(q for q in benchmark.questions if q.id in chosen),
     )
+
+
+def check_rows(board: BoardFile, problems: Gathered) -> list[str]:
+    """Check every row's stack without building it; return which rows' plugins cannot be imported, and why."""
+    absent = []
+    for row in board.rows:
+        place = f"row {row.name!r}"
+        try:
+            with naming(place):
+                problems.of(lambda row=row, place=place: check_stack(row.stack, place))  # type: ignore[misc]
+        except PluginError as error:
+            absent.append(str(error))
+    return absent
+
+
+def refuse_absent(absent: Sequence[str]) -> None:
+    """Raise `PluginError` with all rows whose plugins cannot be imported, where there are any."""
+    if absent:
+        raise PluginError(absent[0] if len(absent) == 1 else "\n  - ".join(["these rows cannot be run", *absent]))
