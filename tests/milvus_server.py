@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import importlib
 import signal
 import socket
 import subprocess
@@ -97,7 +98,8 @@ class Child:
 
     def start(self) -> None:
         """Start it, and wait until it listens."""
-        command = [PROGRAM, "server", "--data-dir", self.folder, "--host", "127.0.0.1", "--port", str(self.port)]
+        place = ["--data-dir", str(self.folder), "--host", "127.0.0.1", "--port", str(self.port)]
+        command = [str(PROGRAM), "server", *place]
         self._child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         end = time.monotonic() + START_S
         while not listens(self.port):
@@ -128,8 +130,7 @@ def running_lite(folder: Path) -> Iterator[Child]:
 @contextmanager
 def running_standalone(folder: Path) -> Iterator[str]:
     """Yield the address of the standalone server of the wheel `milvus`, over an empty folder; it is ended behind."""
-    import milvus  # noqa: PLC0415  not among the packages of the tests: whoever runs this has installed it
-
+    milvus = importlib.import_module("milvus")  # of whoever runs this; it is in no extra
     server = milvus.MilvusServer(data_dir=str(folder))
     server.config.set("proxy_port", free_port())
     server.start()

@@ -16,10 +16,11 @@ from ragassay.plugins.stacks.milvus_settings import Address
 from ragassay.plugins.stacks.stored_index import PREFIX
 
 _LOGGERS = ("pymilvus", "pymilvus.milvus_client", "pymilvus.bulk_writer", "milvus_lite")
-_GONE = 100
 _NOT_LOADED = (101, 103)
-_TEMPORARY = (2, 3, 4, 8, 9, 502, 503, 901)
-"""Numbers of Milvus's own errors: unavailable, out of memory, too many requests, limited, moving."""
+_UNREACHED = 2
+"""The client's own number, which it gives without the status behind it."""
+_TEMPORARY = (3, 4, 8, 9, 502, 503, 901)
+"""Numbers of Milvus's errors: out of memory, too many requests, limited, moving."""
 _REFUSED = (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED)
 _PASSING = (
     grpc.StatusCode.UNAVAILABLE,
@@ -32,7 +33,6 @@ _PASSING = (
 _OPTIONS = {
     "grpc.enable_http_proxy": 0,  # the address is the board's, not the environment's
     "grpc.initial_reconnect_backoff_ms": 100,
-    "grpc.min_reconnect_backoff_ms": 100,
     "grpc.max_reconnect_backoff_ms": 1_000,
 }
 
@@ -77,7 +77,8 @@ class Connection:
                 db_name=address.db if address.url else "",
                 timeout=address.timeout_s,
                 dedicated=True,
-                grpc_options=_OPTIONS,
+                # The last is how long one attempt to connect may take, whatever its name says.
+                grpc_options={**_OPTIONS, "grpc.min_reconnect_backoff_ms": 1_000 * address.timeout_s},
             )
         try:
             with self.failing("say which version it is"):
@@ -115,7 +116,7 @@ class Connection:
         if status is grpc.StatusCode.DEADLINE_EXCEEDED:
             return StackError(f"{who} did not {doing} in time; raise timeout_s or index_timeout_s", retryable=True)
         said = self._scrubbed(error)
-        if status is grpc.StatusCode.UNAVAILABLE:
+        if status is grpc.StatusCode.UNAVAILABLE or getattr(error, "code", None) == _UNREACHED:
             return StackError(f"{who} cannot be reached to {doing}: {said}; is it running?", retryable=True)
         temporary = status in _PASSING or getattr(error, "code", None) in _TEMPORARY
         temporary = temporary or getattr(error, "retriable", False) is True or is_not_loaded(error)

@@ -39,7 +39,8 @@ class Engine:
             self._private.cleanup()
             raise
         limits = [(f"grpc.max_{way}_message_length", _LARGEST_MESSAGE) for way in ("receive", "send")]
-        self._server = grpc.server(ThreadPoolExecutor(_THREADS), options=limits)
+        self._pool = ThreadPoolExecutor(_THREADS)
+        self._server = grpc.server(self._pool, options=limits)
         pymilvus.grpc_gen.milvus_pb2_grpc.add_MilvusServiceServicer_to_server(MilvusServicer(self._base), self._server)
         if hasattr(socket, "AF_UNIX"):
             self.uri = f"unix:{Path(self._private.name) / 's'}"
@@ -51,6 +52,7 @@ class Engine:
     def close(self) -> None:
         """End the server, then the engine, which writes what it has in memory and unlocks the folder."""
         self._server.stop(grace=None).wait(_END_S)
+        self._pool.shutdown()
         self._base.close()
         self._private.cleanup()
 

@@ -170,6 +170,6 @@ def _url_fault(url: object) -> str | None:
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         return _URL
-    if "@" in url or parts.query or parts.fragment or parts.path.strip("/"):
+    if "@" in url or (usable and (parts.query or parts.fragment or parts.path.strip("/"))):
         return "url must hold no user name, password, path, query or fragment; name the key's variable in `key_env`"
     return None if usable else _URL
