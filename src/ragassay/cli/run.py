@@ -121,7 +121,7 @@ def planned(
     from ragassay.cli.progress import Building
 
     registrar = Registrar(space, run_signer(space.keys), log_signer(space.keys), read_registry(board))
-    keys = read_keys(board)
+    keys = read_keys(board, options.rows)
     building = Building()
     prepared = prepare(board, space, keys, options, building)
     for name, reason in prepared.ready.left_out.items():
@@ -236,10 +236,14 @@ def _loop(work: Coroutine[Any, Any, list[Ended]]) -> list[Ended]:
     return ended
 
 
-def read_keys(board: BoardFile) -> Keys:
-    """Return the keys that the board names; raises `InputError` naming every variable that is not set."""
+def read_keys(board: BoardFile, rows: Sequence[str] = ()) -> Keys:
+    """Return the keys of the board, of its `rows` alone where some are named.
+
+    Raises `InputError` naming every variable that is not set.
+    """
     _refuse_examples(board)
-    wanted = needed_keys([board.answer, board.judge.model], [row.stack for row in board.rows])
+    stacks = [row.stack for row in board.rows if not rows or row.name in rows]
+    wanted = needed_keys([board.answer, board.judge.model], stacks)
     unset = [name for name in wanted if not os.environ.get(name)]
     if unset:
         raise InputError(
@@ -277,6 +281,11 @@ def _refuse_examples(board: BoardFile) -> None:
         raise InputError(f"{board.path.name} is not finished", left)
 
 
+def _uncounted(rows: Sequence[str]) -> str:
+    """Return the line that names the rows whose searches ask models of their own; empty where there are none."""
+    return f"besides: what the searches of {', '.join(rows)} ask for themselves is not counted\n" if rows else ""
+
+
 def _dry_run(board: BoardFile, space: Workspace, options: Options, as_json: bool) -> int:
     from ragassay.cli.progress import Building
     from ragassay.run.expectation import CHARACTERS_PER_TOKEN, OUTPUT_TOKENS_PER_CALL
@@ -293,8 +302,7 @@ def _dry_run(board: BoardFile, space: Workspace, options: Options, as_json: bool
         f"calls:  {found.answer_calls} to the answering model, {found.judge_calls} to the judge's model\n"
         f"tokens: about {found.input_tokens} in and {found.output_tokens} out "
         f"({CHARACTERS_PER_TOKEN} characters a token, {OUTPUT_TOKENS_PER_CALL} tokens a reply)\n"
-        f"money:  {cost}\n"
-        "nothing was asked"
+        f"money:  {cost}\n" + _uncounted(found.uncounted_rows) + "nothing was asked"
     )
     return 0
 

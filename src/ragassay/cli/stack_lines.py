@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragassay.plugins.declared import Declared
 from ragassay.records import JSON
@@ -94,9 +94,10 @@ def checked(found: StacksChecked) -> Iterator[str]:
         f"corpus: {found.pages:,} pages, {found.chunks:,} chunks; "
         f"question {one_line(found.question)}: {shortened(found.text, 100)}"
     )
+    shown: set[str] = set()
     for one in found.rows:
         yield one_line(f"row {one.row!r}: {one.kind}: {one.state}")
-        yield from (f"  {name:<9}  {words}" for name, words in _facts(one, found.chunks))
+        yield from (f"  {name:<9}  {words}" for name, words in _facts(one, found.chunks, shown))
     counts = {state: sum(one.state == state for one in found.rows) for state in ("failed", "wrong input", "left out")}
     answer = sum(one.state == "answers" for one in found.rows)
     beside = "".join(f"; {count} {state}" for state, count in counts.items() if count)
@@ -112,7 +113,7 @@ def service(problems: Sequence[str]) -> Iterator[str]:
     )
 
 
-def _facts(one: RowChecked, chunks: int) -> Iterator[tuple[str, str]]:
+def _facts(one: RowChecked, chunks: int, shown: set[str]) -> Iterator[tuple[str, str]]:
     if one.problem is not None:
         at = f"at the step {one.step!r}: " if one.step else ""
         again = " (asking again may help)" if one.retryable else ""
@@ -133,8 +134,25 @@ def _facts(one: RowChecked, chunks: int) -> Iterator[tuple[str, str]]:
         if found.state != "off":
             yield "latency", f"{found.latency_ms} ms" if found.latency_ms else "less than 1 ms"
     if one.describe is not None:
-        yield "describe", one_line(_json(one.describe))
+        yield "describe", one_line(_json(_once(one.describe, shown)))
     yield from (("note", one_line(note)) for note in one.notes)
+
+
+def _once(about: JSON, shown: set[str]) -> JSON:
+    """Return a description in which a part that a row above has shown whole is cut to its kind; notes what it shows."""
+
+    def part(value: Any) -> Any:
+        if isinstance(value, list):
+            return [part(one) for one in value]
+        if not isinstance(value, dict) or "kind" not in value:
+            return value
+        whole = _json(value)
+        if whole in shown:
+            return {"kind": value["kind"], "…": "as above"}
+        shown.add(whole)
+        return {name: part(one) for name, one in value.items()}
+
+    return {name: part(value) for name, value in about.items()}
 
 
 def _indexed(one: RowChecked, chunks: int) -> str:

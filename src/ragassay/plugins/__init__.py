@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
@@ -112,7 +113,10 @@ def load(seam: Seam, kind: str) -> Any:
     for point in _outside(seam):
         if point.name == kind:
             return getattr(_imported(point.module, seam, kind), point.attr)
-    raise InputError(f"there is no {seam[:-1]} {kind!r}; known are: {', '.join(names(seam))}")
+    known = names(seam)
+    near = difflib.get_close_matches(kind, known, 1, 0.7) or [name for name in known if kind and name.startswith(kind)]
+    remedy = f"did you mean {near[0]!r}?" if near else f"known are: {', '.join(known)}"
+    raise InputError(f"there is no {seam[:-1]} {kind!r}; {remedy}")
 
 
 def is_deterministic(seam: Seam, kind: str) -> bool:

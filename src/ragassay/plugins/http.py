@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import os
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -229,7 +230,16 @@ class HttpClient:
             return "malformed_reply", True, f"the reply is no HTTP: {error.message}"
         if isinstance(error, aiohttp.ClientSSLError):
             return "connection", False, f"TLS failed: {error}"
+        if isinstance(error, aiohttp.ClientConnectorError):
+            why = _why(error.os_error)
+            return "connection", True, f"the connection failed: {why}; is it running, and the address right?"
         return "connection", True, f"the connection failed: {str(error) or type(error).__name__}"
+
+
+def _why(error: OSError) -> str:
+    """Return what the system says of a connection that was not made; a name that is not found has no number of its."""
+    known = error.errno is not None and error.errno > 0
+    return os.strerror(error.errno) if known and error.errno is not None else error.strerror or str(error)
 
 
 def _object(data: bytes) -> JSON:

@@ -33,6 +33,9 @@ OWN_JUDGE = "[judge]"
 OWN_IN_CONFORMANCE = "judge"
 """What it is called where judge conformance is measured, and on the command line there."""
 EXPOSURES = ("none", "designed-on", "tuned-on")
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+"""What `key_env` may be: anything else might be the key itself, and is never repeated."""
+NO_VARIABLE = "must be the name of an environment variable: letters, digits and _, never the key"
 _SHARE = re.compile(r"(0|[1-9][0-9]?|100)%")
 
 
@@ -215,18 +218,19 @@ def _rows(top: Table) -> tuple[RowTable, ...]:
     return tuple(rows)
 
 
-def _check_stack(table: Table, place: str, stack: JSON, *, inside: bool = False) -> None:
+def _check_stack(table: Table, place: str, stack: JSON, *, example: str = "bm25", inside: bool = False) -> None:
     """Record parts without a kind, and control and oracle inside another stack: that row would pass for retrieval."""
     kind = stack.get("kind")
     if not isinstance(kind, str):
-        table.problem(place, "needs a `kind`, for example { kind = 'bm25' }")
+        table.problem(place, f"needs a `kind`, for example {{ kind = '{example}' }}")
     elif inside and kind in ("none", "oracle"):
         table.problem(place, f"{kind!r} is a row of its own and cannot stand inside another stack")
     for key in PARTS.keys() & stack.keys():
         found = stack[key] if isinstance(stack[key], list) else [stack[key]]
         for index, part in enumerate(found):
             at = f"{place}.{key}" + (f"[{index}]" if isinstance(stack[key], list) else "")
-            _check_stack(table, at, part if isinstance(part, dict) else {}, inside=True)
+            example = {"embedders": "minilm-l6-v2-int8", "models": "openai"}.get(PARTS[key], "bm25")
+            _check_stack(table, at, part if isinstance(part, dict) else {}, example=example, inside=True)
 
 
 def _base_url(table: Table) -> str | None:
@@ -241,8 +245,8 @@ def _base_url(table: Table) -> str | None:
 
 def _key_env(table: Table) -> str | None:
     name: str | None = table.text("key_env")
-    if name and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,99}", name):
-        table.problem("key_env", "must be the name of an environment variable: letters, digits and _, never the key")
+    if name and not VARIABLE.fullmatch(name):
+        table.problem("key_env", NO_VARIABLE)
         return None
     return name
 

@@ -14,7 +14,7 @@ from ragassay.judge import LLMJudge
 from ragassay.plugins.stacks.inner import OwnTexts, own_corpus_refused, owns_texts
 from ragassay.plugins.weights import require
 from ragassay.records import JSON, Chunk, Profile, Reply, Secret
-from ragassay.run.board_file import LOCAL_MODELS, JudgeTable, ModelTable, model_table
+from ragassay.run.board_file import LOCAL_MODELS, NO_VARIABLE, VARIABLE, JudgeTable, ModelTable, model_table
 from ragassay.run.budget import Budget
 from ragassay.run.embedding_gate import embedding_gate
 from ragassay.run.embeddings import CachedEmbedder
@@ -70,11 +70,35 @@ def check_stack(entry: JSON, place: str) -> None:
             elif _seam_of(key, at) == "models":
                 stack_model_table(one, at)
             else:
-                plugins.load(_seam_of(key, at), one["kind"])
+                _load(_seam_of(key, at), one["kind"], at)
+                _check_variable(one, at)
+    _check_lacking(entry, place)
     try:
         make("stacks", params, place)
     except InputError as error:
         raise InputError(f"{place}: {error.message.removeprefix(f'{place}: ')}", error.problems) from error
+
+
+def _load(seam: Seam, kind: str, place: str) -> Any:
+    """Return the plugin class of `kind`; an unknown one is told with its place."""
+    try:
+        return plugins.load(seam, kind)
+    except InputError as error:
+        raise InputError(f"{place}: {error.message}", error.problems) from error
+
+
+def _check_lacking(entry: JSON, place: str) -> None:
+    """Raise `InputError` where the class says, before anything is built, that its entry lacks a part."""
+    lacking = getattr(plugins.load("stacks", entry["kind"]), "lacking", None)
+    if lacking is not None and (problem := lacking(entry)):
+        raise InputError(f"{place}: {problem}")
+
+
+def _check_variable(entry: JSON, place: str) -> None:
+    """Refuse a `key_env` that names no variable, and do not repeat it: it might be the key."""
+    name = entry.get("key_env")
+    if name and not (isinstance(name, str) and VARIABLE.fullmatch(name)):
+        raise InputError(f"{place}: key_env {NO_VARIABLE}")
 
 
 def _check_wrapped(kind: str, of: str, place: str) -> None:
@@ -87,7 +111,7 @@ def _check_wrapped(kind: str, of: str, place: str) -> None:
 
 def split_entry(entry: JSON, place: str) -> tuple[JSON, JSON]:
     """Return the parts of a stack's entry, the plugin's default ones included, and its parameters with the kind."""
-    plugin = plugins.load("stacks", entry["kind"])
+    plugin = _load("stacks", entry["kind"], place)
     parts_for = getattr(plugin, "parts_for", None)
     entry = {**(plugin.default_parts if parts_for is None else parts_for(entry)), **entry}
     parts = {key: value for key, value in entry.items() if _is_part(value)}
@@ -290,10 +314,13 @@ def make_judge(
 
 
 def needed_keys(tables: Sequence[ModelTable | None], stacks: Sequence[JSON] = ()) -> list[str]:
-    """Return the environment variables that the keys of these models, of these stacks and of their parts are in."""
+    """Return the environment variables that the keys of these models, of these stacks and of their parts are in.
+
+    What cannot be the name of one is left out: it might be a key, and whoever checks the stack refuses it.
+    """
     models = {table.key_env for table in tables if table and table.key_env}
     named = {part.entry.get("key_env") for stack in stacks for part in parts_of(stack)}
-    return sorted(models | {name for name in named if isinstance(name, str) and name})
+    return sorted(models | {name for name in named if isinstance(name, str) and VARIABLE.fullmatch(name)})
 
 
 class Part(NamedTuple):

@@ -49,7 +49,7 @@ class Stale(msgspec.Struct, frozen=True, kw_only=True):
     stores: tuple[StaleStore, ...]
     indexes: tuple[StaleIndex, ...]
     unknown: tuple[str, ...]
-    """Why it cannot be told which stores are in use; there are no `stores` then."""
+    """Why it cannot be told which stores are in use, one reason a board; there are no `stores` then."""
     notes: tuple[str, ...]
 
 
@@ -87,6 +87,7 @@ def _used(board: BoardFile, weights_cache: Path) -> tuple[set[str], list[str]]:
     used: set[str] = set()
     unknown: list[str] = []
     for one in _boards(board, unknown):
+        problems: list[str] = []
         builder = RowBuilder(one, (), cache=Path(), weights_cache=weights_cache, report=_silent, keys={})
         for row in one.rows:
             place = f"{one.path.name}, row {row.name!r}"
@@ -94,9 +95,12 @@ def _used(board: BoardFile, weights_cache: Path) -> tuple[set[str], list[str]]:
                 embedders = builder.embedders_of(row.stack, place)
                 used |= {canon.digest(embedder.describe()) for embedder in embedders}
             except RagassayError as error:
-                unknown.append(legible(error) if place in str(error) else f"{place}: {legible(error)}")
+                problems.append(legible(error) if place in str(error) else f"{place}: {legible(error)}")
             except Exception as error:  # noqa: BLE001 - an outside plugin may raise anything
-                unknown.append(f"{place}: {type(error).__name__}: {legible(error)}")
+                problems.append(f"{place}: {type(error).__name__}: {legible(error)}")
+        if problems:
+            more = f" (and {len(problems) - 1} more such rows)" if len(problems) > 1 else ""
+            unknown.append(problems[0] + more)
     return used, unknown
 
 

@@ -16,6 +16,7 @@ from run_lab import Lab, register, silent
 from ragassay import plugins
 from ragassay.cli.index import command
 from ragassay.errors import InputError, StackError
+from ragassay.plugins.stacks.bm25 import BM25
 from ragassay.plugins.stacks.vector_index import Stored
 from ragassay.records import JSON, Chunk
 from ragassay.run.board_file import load_board
@@ -145,9 +146,13 @@ def test_a_failing_row_stops_no_other(lab: Lab, monkeypatch: pytest.MonkeyPatch)
     def build(*_: object) -> NoReturn:
         raise StackError("the server is down", retryable=True)
 
+    def refuse(*_: object) -> NoReturn:
+        raise InputError("these chunks are too long")
+
     entry = register(monkeypatch, None)
     monkeypatch.setattr(sys.modules["scripted_stack"].Stack, "build", build)
-    write(lab, {"down": entry, "one": dense(), "alone": f'{{ kind = "hybrid", of = [ {dense()} ] }}'})
+    monkeypatch.setattr(BM25, "build", refuse)
+    write(lab, {"down": entry, "one": dense(), "alone": '{ kind = "bm25" }'})
     found = index(lab)
     rows = by_name(found)
     assert (rows["down"].state, rows["down"].retryable, rows["down"].problem) == ("failed", True, "the server is down")

@@ -17,6 +17,7 @@ from run_lab import Lab, register, silent
 from ragassay import plugins
 from ragassay.cli.stacks import command
 from ragassay.errors import InputError, PluginError, StackError
+from ragassay.plugins.stacks.bm25 import BM25
 from ragassay.records import Chunk, Hit
 from ragassay.run.board_file import load_board
 from ragassay.run.stack_check import RowChecked, StacksChecked, check_stacks
@@ -213,11 +214,16 @@ def test_a_class_that_does_not_declare_what_every_stack_does(lab: Lab, monkeypat
 
 def test_input_that_a_stack_refuses_when_it_is_built(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """Is wrong input of that row, exit code 2; where another row's service failed besides, 3."""
-    lab.write(stack='{ kind = "hybrid", of = [ { kind = "bm25" } ] }')
+
+    def build(*_: object) -> NoReturn:
+        raise InputError("these chunks are too long")
+
+    monkeypatch.setattr(BM25, "build", build)
+    lab.write()
     found = check(lab)
     row = last(found)
     assert (row.state, row.step, found.exit_code) == ("wrong input", "build", 2)
-    assert "needs two or more stacks" in str(row.problem)
+    assert "these chunks are too long" in str(row.problem)
     failing = RowChecked(row="x", kind="y", state="failed")
     assert msgspec.structs.replace(found, rows=[failing, *found.rows]).exit_code == 3
 
@@ -304,5 +310,5 @@ def test_describe_prints_parameters_and_page() -> None:
     told = json.loads(CliRunner().invoke(command, ["describe", "dense", "--json"]).stdout)
     assert told["parts"] == {"embedder": {"kind": "minilm-l6-v2-int8"}}
     assert told["parameters"] == []
-    with pytest.raises(InputError, match="there is no stack 'bm52'; known are: "):
+    with pytest.raises(InputError, match="there is no stack 'bm52'; did you mean 'bm25'"):
         CliRunner().invoke(command, ["describe", "bm52"], catch_exceptions=False, standalone_mode=False)

@@ -205,8 +205,8 @@ def test_a_board_with_such_a_wrapper_is_refused_before_the_run(entry: JSON, plac
 
 def test_a_board_may_rerank_what_a_service_finds() -> None:
     """`rerank`, and the wrappers that only ask otherwise."""
-    check_stack({"kind": "rerank", "method": "llm", "of": SERVICE}, "row 'x'")
-    check_stack({"kind": "multiquery", "of": SERVICE}, "row 'x'")
+    check_stack({"kind": "rerank", "method": "llm", "of": SERVICE, "model": {"kind": "reader"}}, "row 'x'")
+    check_stack({"kind": "multiquery", "of": SERVICE, "model": {"kind": "reader"}}, "row 'x'")
 
 
 def test_a_stack_whose_class_alone_says_so_is_taken_at_its_word() -> None:

@@ -25,7 +25,7 @@ COHERE = {"method": "endpoint", "url": "https://api.cohere.com/v2/rerank", "id":
 @pytest.mark.parametrize(
     ("params", "words"),
     [
-        ({}, "method = '' must be one of cross-encoder, endpoint, llm"),
+        ({}, "method must be one of cross-encoder, endpoint, llm"),
         ({"method": "colbert"}, "must be one of"),
         ({"method": "llm", "depth": 0}, "depth = 0"),
         ({"method": "llm", "depth": True}, "depth = True"),

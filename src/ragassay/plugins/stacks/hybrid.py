@@ -12,6 +12,8 @@ from ragassay.plugins.stacks.parameters import Parameters
 from ragassay.records import JSON, Chunk, Hit
 from ragassay.seams import Progress, Retriever
 
+_NEEDS = '\'hybrid\' needs two or more stacks: of = [ { kind = "bm25" }, { kind = "dense" } ]'
+
 
 class Hybrid:
     """Fuses the stacks in its part `of`: score(chunk) = Σ over stacks of 1 / (rrf_k + rank)."""
@@ -27,11 +29,17 @@ class Hybrid:
         self._depth = read.integer("depth", 20, low=1, high=100_000)
         read.finish()
 
+    @classmethod
+    def lacking(cls, entry: JSON) -> str | None:
+        """Say that the entry lists fewer than two stacks; None where it lists them."""
+        of = entry.get("of")
+        return None if isinstance(of, list) and len(of) > 1 else _NEEDS
+
     def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> Fusion:
         """Return the fusion; raises `InputError` unless `parts["of"]` lists two or more built stacks."""
         of = parts.get("of")
         if not isinstance(of, list | tuple) or len(of) < 2 or not all(isinstance(one, Retriever) for one in of):
-            raise InputError('\'hybrid\' needs two or more stacks: of = [ { kind = "bm25" }, { kind = "dense" } ]')
+            raise InputError(_NEEDS)
         if own := next((str(one.describe().get("kind")) for one in of if owns_texts(one)), None):
             raise InputError(own_corpus_refused("hybrid", own))
         progress(len(chunks), len(chunks))

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from ragassay.errors import StackError
-from ragassay.plugins.stacks.inner import inner_of
+from ragassay.plugins.stacks.inner import inner_of, lacks_inner
 from ragassay.plugins.stacks.parameters import Parameters
-from ragassay.plugins.stacks.prompted import Prompt, model_of, said
+from ragassay.plugins.stacks.prompted import Prompt, lacks_model, model_of, said
 from ragassay.plugins.stacks.rewriting import Rewriting, lists_of
 from ragassay.records import JSON, Chunk
 from ragassay.seams import Progress
@@ -44,6 +44,11 @@ class HyDE:
         self._with_question = read.flag("with_question", False)
         self._lists = lists_of(read)
         read.finish()
+
+    @classmethod
+    def lacking(cls, entry: JSON) -> str | None:
+        """Say which part the entry lacks; None where it has all."""
+        return lacks_inner("hyde", entry) or lacks_model("hyde", entry)
 
     def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> Rewriting:
         """Return the wrapped stack with its model; raises `InputError` where one is missing."""

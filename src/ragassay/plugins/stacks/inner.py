@@ -48,10 +48,19 @@ def inner_of(kind: str, parts: Mapping[str, Any], *, takes_own_texts: bool = Fal
     """
     of = parts.get("of")
     if not isinstance(of, Retriever):
-        raise InputError(f'{kind!r} needs one stack to wrap: of = {{ kind = "bm25" }}')
+        raise InputError(_needs_one(kind))
     if owns_texts(of) and not takes_own_texts:
         raise InputError(own_corpus_refused(kind, str(of.describe().get("kind"))))
     return of
+
+
+def lacks_inner(kind: str, entry: JSON) -> str | None:
+    """Say, of a wrapper's entry, that it does not hold one stack in `of`; None where it does."""
+    return None if isinstance(entry.get("of"), dict) else _needs_one(kind)
+
+
+def _needs_one(kind: str) -> str:
+    return f'{kind!r} needs one stack to wrap: of = {{ kind = "bm25" }}'
 
 
 def own_corpus_refused(kind: str, of: str) -> str:

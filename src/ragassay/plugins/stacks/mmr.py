@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.plugins.stacks.dense import unit_rows
-from ragassay.plugins.stacks.inner import asked, inner_of
+from ragassay.plugins.stacks.inner import asked, inner_of, lacks_inner
 from ragassay.plugins.stacks.parameters import Parameters
 from ragassay.plugins.stacks.ranking import shortest
 from ragassay.plugins.stacks.vectors import described, embed_chunks, embedder_of, release, truncated
@@ -34,6 +34,11 @@ class MMR:
         self._lambda = read.decimal("lambda", "0.5", low="0", high="1")
         self._depth = read.integer("depth", 20, low=1, high=1_000)
         read.finish()
+
+    @classmethod
+    def lacking(cls, entry: JSON) -> str | None:
+        """Say which part the entry lacks; None where it has all."""
+        return lacks_inner("mmr", entry)
 
     def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> Diverse:
         """Embed all chunks; raises `StackError` for a broken embedder, `InputError` without it or a stack to wrap."""

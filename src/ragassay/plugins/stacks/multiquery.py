@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from ragassay.errors import StackError
-from ragassay.plugins.stacks.inner import inner_of
+from ragassay.plugins.stacks.inner import inner_of, lacks_inner
 from ragassay.plugins.stacks.parameters import Parameters
-from ragassay.plugins.stacks.prompted import Prompt, model_of, said
+from ragassay.plugins.stacks.prompted import Prompt, lacks_model, model_of, said
 from ragassay.plugins.stacks.rewriting import Rewriting, lists_of
 from ragassay.records import JSON, Chunk
 from ragassay.seams import Progress
@@ -42,6 +42,11 @@ class MultiQuery:
         self._with_question = read.flag("with_question", True)
         self._lists = lists_of(read)
         read.finish()
+
+    @classmethod
+    def lacking(cls, entry: JSON) -> str | None:
+        """Say which part the entry lacks; None where it has all."""
+        return lacks_inner("multiquery", entry) or lacks_model("multiquery", entry)
 
     def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> Rewriting:
         """Return the wrapped stack with its model; raises `InputError` where one is missing."""

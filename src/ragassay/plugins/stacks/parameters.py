@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from decimal import Decimal, InvalidOperation
@@ -87,9 +88,14 @@ class Parameters:
         """Raise `InputError` with all problems and unknown names, if there are any."""
         unknown = sorted(set(self._given) - set(self._known))
         known = ", ".join(sorted(self._known)) or "none"
-        problems = [*self._problems, *(f"unknown parameter {_shown(name)} (known: {known})" for name in unknown)]
+        problems = [*self._problems, *(f"unknown parameter {self._named(name)} (known: {known})" for name in unknown)]
         if problems:
             raise InputError(f"the parameters of {self._kind!r} cannot be used", problems)
+
+    def _named(self, name: str) -> str:
+        """Return an unknown name as a message repeats it, and the one that was meant, if one is near."""
+        near = difflib.get_close_matches(name[:SHOWN], self._known, 1, 0.7)
+        return f"{_shown(name)}; did you mean {near[0]!r}?" if near else _shown(name)
 
     def _take(self, name: str, default: Any) -> Any:
         self._known.append(name)
@@ -98,7 +104,8 @@ class Parameters:
         return self._given.get(name, default)
 
     def _wrong(self, name: str, value: object, wanted: str, default: T) -> T:
-        self._problems.append(f"{name} = {_shown(value)} must be {wanted}")
+        given = f" = {_shown(value)}" if name in self._given else ""
+        self._problems.append(f"{name}{given} must be {wanted}")
         return default
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, cast
 
 from ragassay.plugins.chunkers.outline import outline
-from ragassay.plugins.stacks.inner import asked, by_page, inner_of
+from ragassay.plugins.stacks.inner import asked, by_page, inner_of, lacks_inner
 from ragassay.plugins.stacks.parameters import Parameters
 from ragassay.records import JSON, Chunk, Hit, Page
 from ragassay.seams import Progress, Retriever
@@ -32,6 +32,11 @@ class Parent:
         self._depth = read.integer("depth", 20, low=1, high=100_000)
         self._max_chunks = read.integer("max_chunks", 5, low=1, high=100_000)
         read.finish()
+
+    @classmethod
+    def lacking(cls, entry: JSON) -> str | None:
+        """Say which part the entry lacks; None where it has all."""
+        return lacks_inner("parent", entry)
 
     def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> Parents:
         """Find every chunk's parent; raises `InputError` unless `parts["of"]` is one built stack."""

@@ -41,8 +41,17 @@ def model_of(kind: str, parts: Mapping[str, Any]) -> BlockingModel:
     """Return the part `model`; raises `InputError` when there is none."""
     model = parts.get("model")
     if not isinstance(model, BlockingModel):
-        raise InputError(f"{kind!r} needs a language model: model = {{ kind = \"openai\", id = '…', base_url = '…' }}")
+        raise InputError(_needs_model(kind))
     return model
+
+
+def lacks_model(kind: str, entry: JSON) -> str | None:
+    """Say, of a stack's entry, that it names no language model; None where it does."""
+    return None if isinstance(entry.get("model"), dict) else _needs_model(kind)
+
+
+def _needs_model(kind: str) -> str:
+    return f"{kind!r} needs a language model: model = {{ kind = \"openai\", id = '…', base_url = '…' }}"
 
 
 def said(model: BlockingModel, prompt: Prompt, params: Mapping[str, Any] | None = None, **texts: str) -> str:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ragassay.errors import InputError, StackError
-from ragassay.plugins.stacks.inner import asked, inner_of, owns_texts
-from ragassay.plugins.stacks.prompted import model_of
+from ragassay.plugins.stacks.inner import asked, inner_of, lacks_inner, owns_texts
+from ragassay.plugins.stacks.prompted import lacks_model, model_of
 from ragassay.plugins.stacks.rerank_endpoint import EndpointScorer
 from ragassay.plugins.stacks.rerank_llm import LlmScorer
 from ragassay.plugins.stacks.rerank_runtime import cross_encoder
@@ -38,6 +38,11 @@ class Rerank:
     def __init__(self, *, key: Secret | None = None, **params: Any) -> None:
         self._settings, self._depth = read_settings(params)
         self._key = key
+
+    @classmethod
+    def lacking(cls, entry: JSON) -> str | None:
+        """Say which part the entry lacks; None where it has all."""
+        return lacks_inner("rerank", entry) or (lacks_model("rerank", entry) if entry.get("method") == "llm" else None)
 
     def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> Reranked:
         """Load the model, or ask the service once whether it answers; raises `InputError` where a part is missing."""

@@ -10,7 +10,7 @@ from ragassay.errors import InputError
 from ragassay.plugins.stacks.inner import asked, inner_of
 from ragassay.plugins.stacks.parameters import Parameters
 from ragassay.plugins.stacks.parent import FORMATS, Format
-from ragassay.plugins.stacks.prompted import model_of
+from ragassay.plugins.stacks.prompted import lacks_model, model_of
 from ragassay.plugins.stacks.tree_answer import QUESTION_CHARACTERS, Form
 from ragassay.plugins.stacks.tree_choice import LEAST_CHARACTERS, LONGEST_SUMMARY, Selector
 from ragassay.plugins.stacks.tree_nodes import Branch, Node, grown
@@ -37,6 +37,11 @@ class Tree:
         self._depth = read.integer("depth", 50, low=1, high=100_000)
         self._max_calls = read.integer("max_calls", 100, low=1, high=1_000_000)
         read.finish()
+
+    @classmethod
+    def lacking(cls, entry: JSON) -> str | None:
+        """Say which part the entry lacks; None where it has all."""
+        return lacks_model("tree", entry)
 
     def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> TreeIndex:
         """Grow the tree; `InputError` without a model, or where a search may take more than `max_calls` calls."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from ragassay.plugins.stacks.inner import asked, by_page, inner_of
+from ragassay.plugins.stacks.inner import asked, by_page, inner_of, lacks_inner
 from ragassay.plugins.stacks.parameters import Parameters
 from ragassay.records import JSON, Chunk, Hit
 from ragassay.seams import Progress, Retriever
@@ -27,6 +27,11 @@ class Window:
         self._after = read.integer("after", 1, low=0, high=1_000)
         self._order = read.choice("order", "page", ORDERS)
         read.finish()
+
+    @classmethod
+    def lacking(cls, entry: JSON) -> str | None:
+        """Say which part the entry lacks; None where it has all."""
+        return lacks_inner("window", entry)
 
     def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> Windows:
         """Return the wrapped stack; raises `InputError` unless `parts["of"]` is one built stack."""
