@@ -219,12 +219,14 @@ def _rows(top: Table) -> tuple[RowTable, ...]:
 
 
 def _check_stack(table: Table, place: str, stack: JSON, *, example: str = "bm25", inside: bool = False) -> None:
-    """Record parts without a kind, and control and oracle inside another stack: that row would pass for retrieval."""
+    """Record a part without a kind, a key, and control or oracle inside another stack: it would pass for retrieval."""
     kind = stack.get("kind")
     if not isinstance(kind, str):
         table.problem(place, f"needs a `kind`, for example {{ kind = '{example}' }}")
     elif inside and kind in ("none", "oracle"):
         table.problem(place, f"{kind!r} is a row of its own and cannot stand inside another stack")
+    if "key" in stack:
+        table.problem(f"{place}.key", "a key never stands in a board; name the variable that holds it in `key_env`")
     for key in PARTS.keys() & stack.keys():
         found = stack[key] if isinstance(stack[key], list) else [stack[key]]
         for index, part in enumerate(found):

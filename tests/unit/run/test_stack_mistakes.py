@@ -95,6 +95,22 @@ def test_a_key_in_the_place_of_its_variable_is_refused_and_not_repeated(lab: Lab
     assert NOT_A_NAME not in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    "stack",
+    [
+        f'{{ kind = "qdrant", key = "{NOT_A_NAME}" }}',
+        f'{{ kind = "dense", embedder = {{ kind = "openai", key = "{NOT_A_NAME}" }} }}',
+        f'{{ kind = "window", of = {{ kind = "http", key = "{NOT_A_NAME}" }} }}',
+    ],
+)
+def test_a_key_in_a_board_is_refused_and_not_repeated(lab: Lab, stack: str) -> None:
+    """A row's entry is recorded and signed: a key in it would be published."""
+    lab.write(stack=stack)
+    with pytest.raises(InputError, match=r"\.key: a key never stands in a board, .* in `key_env`") as raised:
+        load_board(lab.folder / "board.toml")
+    assert NOT_A_NAME not in str(raised.value)
+
+
 def test_a_part_without_a_kind_is_told_with_an_example_of_its_own(lab: Lab) -> None:
     """An embedder is shown an embedder."""
     lab.write(stack='{ kind = "dense", embedder = "minilm-l6-v2-int8" }')
