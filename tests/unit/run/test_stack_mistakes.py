@@ -106,7 +106,7 @@ def test_a_key_in_the_place_of_its_variable_is_refused_and_not_repeated(lab: Lab
 def test_a_key_in_a_board_is_refused_and_not_repeated(lab: Lab, stack: str) -> None:
     """A row's entry is recorded and signed: a key in it would be published."""
     lab.write(stack=stack)
-    with pytest.raises(InputError, match=r"\.key: a key never stands in a board, .* in `key_env`") as raised:
+    with pytest.raises(InputError, match=r"\.key: a key never stands in a board; .* in `key_env`") as raised:
         load_board(lab.folder / "board.toml")
     assert NOT_A_NAME not in str(raised.value)
 
