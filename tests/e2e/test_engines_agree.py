@@ -29,7 +29,13 @@ ROOT = Path(__file__).resolve().parents[2]
 K = 10
 TIE = 2e-6
 """Cosines that differ by less are equal: float32 sums over 384 products, in whatever order."""
-PACKAGES = {"qdrant": "qdrant_edge", "pgvector": "psycopg", "chroma": "chromadb", "lancedb": "lancedb"}
+PACKAGES = {
+    "qdrant": "qdrant_edge",
+    "pgvector": "psycopg",
+    "chroma": "chromadb",
+    "lancedb": "lancedb",
+    "milvus": "milvus_lite",
+}
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -104,7 +110,14 @@ def built(engine: Mapping[str, Any], case: Case) -> Iterator[Retriever]:
     retriever.close()
 
 
-ENGINES = ["qdrant embedded", "pgvector server", "chroma embedded", "chroma server", "lancedb embedded"]
+ENGINES = [
+    "qdrant embedded",
+    "pgvector server",
+    "chroma embedded",
+    "chroma server",
+    "lancedb embedded",
+    "milvus embedded",
+]
 
 
 @pytest.mark.parametrize("engine", ENGINES, indirect=True)
