@@ -70,8 +70,7 @@ def check_stack(entry: JSON, place: str) -> None:
             elif _seam_of(key, at) == "models":
                 stack_model_table(one, at)
             else:
-                _load(_seam_of(key, at), one["kind"], at)
-                _check_variable(one, at)
+                _check_embedder(one, at)
     _check_lacking(entry, place)
     try:
         make("stacks", params, place)
@@ -85,6 +84,18 @@ def _load(seam: Seam, kind: str, place: str) -> Any:
         return plugins.load(seam, kind)
     except InputError as error:
         raise InputError(f"{place}: {error.message}", error.problems) from error
+
+
+def _check_embedder(entry: JSON, place: str) -> None:
+    """Refuse parameters that one of our embedders does not take: its constructor only looks at them."""
+    _load("embedders", entry["kind"], place)
+    _check_variable(entry, place)
+    if entry["kind"] not in plugins.BUILT_IN["embedders"]:
+        return
+    try:
+        make("embedders", entry, place)
+    except InputError as error:
+        raise InputError(f"{place}: {error.message.removeprefix(f'{place}: ')}", error.problems) from error
 
 
 def _check_lacking(entry: JSON, place: str) -> None:

@@ -228,12 +228,17 @@ def test_a_row_whose_embedder_cannot_be_made_keeps_every_store(lab: Lab) -> None
     """Which store it would use is not known."""
     write(lab, {"two": dense(OTHER)})
     index(lab)
-    write(lab, {"one": dense('{ kind = "counting", size = 3 }')})
-    found = index(lab)
-    assert by_name(found)["one"].state == "wrong input"
-    stale = stale_of(lab, found)
+    broken = dense('{ kind = "counting", size = 3 }')
+    write(lab, {"one": broken, "more": broken})
+    with pytest.raises(InputError, match=r"row 'one'\.embedder: .* 'size'"):
+        index(lab)
+    shutil.copy(lab.folder / "board.toml", lab.folder / "other.toml")
+    write(lab, {"one": dense()})
+    stale = stale_of(lab, index(lab))
     assert stale.stores == ()
+    assert len(stale.unknown) == 1
     assert "size" in stale.unknown[0]
+    assert stale.unknown[0].endswith("(and 1 more such rows)")
 
 
 class Served:

@@ -40,6 +40,14 @@ def lab(tmp_path: Path) -> Lab:
             {"kind": "dense", "embedder": {"kind": "minilm"}},
             r"^row 'x'\.embedder: there is no embedder 'minilm'; did you mean 'm",
         ),
+        (
+            {"kind": "dense", "embedder": {"kind": "minilm-l6-v2-int8", "thread": 1}},
+            r"^row 'x'\.embedder: the parameters of 'minilm-l6-v2-int8' cannot be used\n  - unknown parameter 'thread'",
+        ),
+        (
+            {"kind": "window", "of": {"kind": "dense", "embedder": {"kind": "openai", "id": "m"}}},
+            r"^row 'x'\.of\.embedder: (.|\n)*base_url",
+        ),
         ({"kind": "bm25", "methods": "lucene"}, "unknown parameter 'methods'; did you mean 'method'\\? \\(known: b, "),
         ({"kind": "bm25", "size": 3}, r"unknown parameter 'size' \(known: b, "),
         ({"kind": "rerank", "of": BM25}, "method must be one of cross-encoder, endpoint, llm"),
