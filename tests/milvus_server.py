@@ -19,7 +19,7 @@ import grpc
 from milvus_lite import MilvusLite  # type: ignore[import-untyped]
 from milvus_lite.adapter.grpc.servicer import MilvusServicer  # type: ignore[import-untyped]
 
-from ragassay.plugins.stacks.milvus_client import pymilvus
+from ragassay.plugins.stacks.milvus.client import pymilvus
 from ragassay.testing.service_gate import Gate
 
 PROGRAM = Path(sys.executable).with_name("milvus-lite")

@@ -65,10 +65,11 @@ def test_each_plugin_has_its_page(seam: str) -> None:
 
 @pytest.mark.parametrize("seam", plugins.BUILT_IN)
 def test_each_built_in_plugin_is_where_the_registry_says(seam: str) -> None:
-    """Each registered module file exists and defines the registered class."""
+    """Each registered module exists, a file or a folder, and defines the registered class."""
     for target in plugins.BUILT_IN[seam].values():  # type: ignore[index]
         module, _, name = target.partition(":")
-        path = SOURCE.parent / (module.replace(".", "/") + ".py")
+        place = SOURCE.parent / module.replace(".", "/")
+        path = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
         tree = ast.parse(path.read_text(encoding="utf-8"))
         assert name in {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
 

@@ -13,7 +13,7 @@ pytest.importorskip("milvus_lite", reason="pip install 'ragassay[milvus]'")
 pytest.importorskip("pymilvus", reason="pip install 'ragassay[milvus]'")
 
 from milvus_server import LiteService
-from ragassay.plugins.stacks.milvus_client import pymilvus
+from ragassay.plugins.stacks.milvus.client import pymilvus
 from ragassay.testing.service_contract import ServiceContract
 
 

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("google.cloud.vectorsearch_v1beta", reason="pip install 'ragassay[vertex]'")
 
-from ragassay.plugins.stacks.vertex_client import api
+from ragassay.plugins.stacks.vertex.client import api
 from ragassay.testing.service_board import WORDS
 from ragassay.testing.service_contract import KEY, ServiceContract
 from ragassay.testing.service_gate import Gate

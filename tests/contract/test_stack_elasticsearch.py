@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("elasticsearch", reason="pip install 'ragassay[elasticsearch]'")
 
-from ragassay.plugins.stacks.elasticsearch import ElasticsearchStack
+from ragassay.plugins.stacks.elastic.elasticsearch import ElasticsearchStack
 from ragassay.records import Secret
 from ragassay.testing.elastic_server import TOKEN
 from ragassay.testing.elasticsearch_server import ElasticsearchServer

@@ -9,7 +9,7 @@ from foreign_case import ForeignContract
 
 pytest.importorskip("haystack", reason="pip install 'ragassay[haystack]'")
 
-from ragassay.plugins.stacks.haystack import Haystack
+from ragassay.plugins.stacks.foreign.haystack import Haystack
 
 
 class TestWords(ForeignContract):

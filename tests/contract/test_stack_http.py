@@ -17,7 +17,7 @@ import pytest
 
 from ragassay.errors import StackError
 from ragassay.plugins.stacks.http import OPENAPI, Http
-from ragassay.plugins.stacks.http_check import check_service
+from ragassay.plugins.stacks.http.check import check_service
 from ragassay.records import Secret
 from ragassay.testing.stack_contract import QUESTIONS, StackContract, corpus, ignore_progress
 

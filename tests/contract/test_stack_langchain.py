@@ -9,7 +9,7 @@ from foreign_case import ForeignContract
 
 pytest.importorskip("langchain_core", reason="pip install 'ragassay[langchain]'")
 
-from ragassay.plugins.stacks.langchain import LangChain
+from ragassay.plugins.stacks.foreign.langchain import LangChain
 
 
 class TestInMemory(ForeignContract):

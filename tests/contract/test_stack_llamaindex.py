@@ -11,7 +11,7 @@ from ragassay.testing.stack_cases import corpus
 
 pytest.importorskip("llama_index.core", reason="pip install 'ragassay[llamaindex]'")
 
-from ragassay.plugins.stacks.llamaindex import LlamaIndex
+from ragassay.plugins.stacks.foreign.llamaindex import LlamaIndex
 
 
 class TestInMemory(ForeignContract):

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("opensearchpy", reason="pip install 'ragassay[opensearch]'")
 
-from ragassay.plugins.stacks.opensearch import OpenSearchStack
+from ragassay.plugins.stacks.elastic.opensearch import OpenSearchStack
 from ragassay.records import Secret
 from ragassay.testing.elastic_server import TOKEN
 from ragassay.testing.opensearch_server import OpenSearchServer

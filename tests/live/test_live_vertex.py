@@ -14,8 +14,8 @@ import pytest
 pytest.importorskip("google.cloud.vectorsearch_v1beta", reason="pip install 'ragassay[vertex]'")
 
 from ragassay.plugins.stacks.vertex import Vertex
-from ragassay.plugins.stacks.vertex_client import Place, Service
-from ragassay.plugins.stacks.vertex_settings import SERVICE
+from ragassay.plugins.stacks.vertex.client import Place, Service
+from ragassay.plugins.stacks.vertex.settings import SERVICE
 from ragassay.records import Secret
 from ragassay.testing.fake_embedder import WordEmbedder
 from ragassay.testing.stack_contract import corpus, ignore_progress

@@ -110,7 +110,7 @@ def check(board_path: Path, rows: tuple[str, ...], workspace: Path | None, as_js
 @_json_option
 def check_http(url: str, key_env: str | None, key_header: str | None, questions: tuple[str, ...], as_json: bool) -> int:
     """Ask the service at URL what the stack `http` needs of it, and say all that is wrong; 1 if anything is."""
-    from ragassay.plugins.stacks.http_check import check_service
+    from ragassay.plugins.stacks.http.check import check_service
     from ragassay.records import Secret
 
     params = {name: value for name, value in (("key_env", key_env), ("key_header", key_header)) if value is not None}

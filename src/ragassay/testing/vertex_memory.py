@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from google.longrunning import operations_pb2
 
-from ragassay.plugins.stacks.vertex_client import api
+from ragassay.plugins.stacks.vertex.client import api
 from ragassay.testing.fake_embedder import WordEmbedder
 
 

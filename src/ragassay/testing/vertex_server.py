@@ -23,7 +23,7 @@ import grpc
 from google.longrunning import operations_pb2
 from google.protobuf import json_format
 
-from ragassay.plugins.stacks.vertex_client import api
+from ragassay.plugins.stacks.vertex.client import api
 from ragassay.testing.vertex_memory import Memory, Methods, RefusedError
 
 CODES = {

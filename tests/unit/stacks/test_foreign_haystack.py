@@ -15,7 +15,7 @@ pytest.importorskip("haystack", reason="pip install 'ragassay[haystack]'")
 from foreign_factory import built, chunks, written
 
 from ragassay.errors import InputError, StackError
-from ragassay.plugins.stacks.haystack import Haystack
+from ragassay.plugins.stacks.foreign.haystack import Haystack
 
 CODE = """
     from haystack import Document, Pipeline, component

@@ -16,7 +16,7 @@ from foreign_factory import built, written
 
 from ragassay import canon
 from ragassay.errors import InputError, StackError
-from ragassay.plugins.stacks.langchain import LangChain
+from ragassay.plugins.stacks.foreign.langchain import LangChain
 
 RUNNABLE = """
     from langchain_core.documents import Document

@@ -13,7 +13,7 @@ pytest.importorskip("langchain_core", reason="pip install 'ragassay[langchain]'"
 from foreign_factory import built, chunks, written
 
 from ragassay.errors import StackError
-from ragassay.plugins.stacks.langchain import LangChain
+from ragassay.plugins.stacks.foreign.langchain import LangChain
 
 CODE = """
     from typing import Any

@@ -14,7 +14,7 @@ from llama_index.core import Settings as Globals
 from llama_index.core.schema import MetadataMode
 
 from ragassay.errors import InputError, StackError
-from ragassay.plugins.stacks.llamaindex import LlamaIndex
+from ragassay.plugins.stacks.foreign.llamaindex import LlamaIndex
 
 CODE = """
     from llama_index.core import VectorStoreIndex

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ragassay import canon
-from ragassay.plugins.stacks.foreign_secrets import HIDDEN, names_a_secret
-from ragassay.plugins.stacks.foreign_settings import Settings
+from ragassay.plugins.stacks.foreign.secrets import HIDDEN, names_a_secret
+from ragassay.plugins.stacks.foreign.settings import Settings
 from ragassay.records import Secret
 
 KEY = "sk-fake-0123456789abcdefghij"

@@ -15,7 +15,7 @@ pytest.importorskip("pymilvus", reason="pip install 'ragassay[milvus]'")
 from milvus_server import LiteService, running_lite
 from ragassay.errors import StackError
 from ragassay.plugins.stacks.milvus import Milvus
-from ragassay.plugins.stacks.milvus_client import pymilvus
+from ragassay.plugins.stacks.milvus.client import pymilvus
 from ragassay.plugins.stacks.vector_index import VectorIndex
 from ragassay.records import Chunk, Secret
 from ragassay.testing.fake_embedder import WordEmbedder

@@ -19,7 +19,7 @@ from ragassay.testing.stack_contract import QUESTIONS, corpus, ignore_progress
 pytest.importorskip("psycopg", reason=NEEDS)
 
 from ragassay.plugins.stacks.pgvector import Pgvector
-from ragassay.plugins.stacks.pgvector_search import fused
+from ragassay.plugins.stacks.pgvector.search import fused
 
 CHUNKS = corpus()
 

@@ -18,7 +18,7 @@ from ragassay import canon
 from ragassay.errors import InputError, StackError
 from ragassay.plugins.stacks.dense import Dense
 from ragassay.plugins.stacks.pinecone import Pinecone
-from ragassay.plugins.stacks.pinecone_client import _asking_once
+from ragassay.plugins.stacks.pinecone.client import _asking_once
 from ragassay.records import Secret
 from ragassay.testing.fake_embedder import TableEmbedder, WordEmbedder
 from ragassay.testing.pinecone_server import KEY, PineconeServer

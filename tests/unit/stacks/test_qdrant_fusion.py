@@ -11,7 +11,7 @@ import pytest
 from ragassay.plugins.stacks.bm25 import BM25
 from ragassay.plugins.stacks.dense import Dense
 from ragassay.plugins.stacks.qdrant import Qdrant
-from ragassay.plugins.stacks.qdrant_tokens import TokenWeights
+from ragassay.plugins.stacks.qdrant.tokens import TokenWeights
 from ragassay.records import Chunk, Hit
 from ragassay.testing.fake_embedder import WordEmbedder
 from ragassay.testing.stack_contract import corpus, ignore_progress

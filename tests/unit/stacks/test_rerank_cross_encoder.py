@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
 from ragassay.errors import InputError, PluginError, StackError
-from ragassay.plugins.stacks.rerank_logits import as_scores
-from ragassay.plugins.stacks.rerank_onnx import OnnxScorer
-from ragassay.plugins.stacks.rerank_settings import CrossEncoderSettings, read_settings
+from ragassay.plugins.stacks.rerank.logits import as_scores
+from ragassay.plugins.stacks.rerank.onnx import OnnxScorer
+from ragassay.plugins.stacks.rerank.settings import CrossEncoderSettings, read_settings
 from ragassay.plugins.weights import file_digest
 from ragassay.run.build import StackBuilder
 from ragassay.testing.service_board import silent

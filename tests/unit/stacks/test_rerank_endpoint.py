@@ -13,10 +13,10 @@ import pytest
 
 from ragassay.errors import StackError
 from ragassay.plugins.meter import metering
-from ragassay.plugins.stacks import rerank_calls
-from ragassay.plugins.stacks.rerank_endpoint import PROBE, EndpointScorer
-from ragassay.plugins.stacks.rerank_reply import billed, scores_of
-from ragassay.plugins.stacks.rerank_settings import EndpointSettings, read_settings
+from ragassay.plugins.stacks.rerank import calls as rerank_calls
+from ragassay.plugins.stacks.rerank.endpoint import PROBE, EndpointScorer
+from ragassay.plugins.stacks.rerank.reply import billed, scores_of
+from ragassay.plugins.stacks.rerank.settings import EndpointSettings, read_settings
 from ragassay.records import Secret, Usage
 from ragassay.testing.rerank_server import PATHS, RerankServer, share
 from ragassay.testing.rest_server import Answer, Fault
@@ -288,7 +288,7 @@ def test_a_wait_beyond_a_searchs_time_is_not_begun(server: RerankServer) -> None
 
 def test_patience_ends(server: RerankServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """However long one reply may take, a search waits no longer than its time in all."""
-    monkeypatch.setattr("ragassay.plugins.stacks.rerank_endpoint.PATIENCE_S", 0.5)
+    monkeypatch.setattr("ragassay.plugins.stacks.rerank.endpoint.PATIENCE_S", 0.5)
     rerank = scorer(server, timeout_s=20)
     server.fail("cohere", Fault(delay_s=5))
     started = time.monotonic()

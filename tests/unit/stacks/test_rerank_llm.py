@@ -14,8 +14,8 @@ import pytest
 from ragassay.errors import InputError, PluginError, RunStopped, StackError
 from ragassay.plugins import weights
 from ragassay.plugins.meter import current, metering
-from ragassay.plugins.stacks.rerank_llm import PROMPT, LlmScorer, logprob_score, word_score
-from ragassay.plugins.stacks.rerank_settings import LlmSettings, read_settings
+from ragassay.plugins.stacks.rerank.llm import PROMPT, LlmScorer, logprob_score, word_score
+from ragassay.plugins.stacks.rerank.settings import LlmSettings, read_settings
 from ragassay.records import Message, Reply, TokenLogprob, Usage
 from ragassay.run.build import StackBuilder
 from ragassay.testing.blocking_model import BlockingScript

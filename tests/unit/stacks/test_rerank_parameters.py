@@ -12,8 +12,8 @@ from ragassay.errors import InputError
 from ragassay.plugins.declared import declared
 from ragassay.plugins.stacks.bm25 import BM25
 from ragassay.plugins.stacks.rerank import Rerank
-from ragassay.plugins.stacks.rerank_price import Price, read_price
-from ragassay.plugins.stacks.rerank_settings import EndpointSettings, read_settings
+from ragassay.plugins.stacks.rerank.price import Price, read_price
+from ragassay.plugins.stacks.rerank.settings import EndpointSettings, read_settings
 from ragassay.run.build import check_stack
 from ragassay.run.row_config import measured_entry
 from ragassay.testing.blocking_model import BlockingScript
@@ -152,7 +152,7 @@ def test_a_board_is_checked_before_anything_is_built() -> None:
 def test_a_runtime_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """When the row is built, with the extra that brings it; the other methods need nothing of it."""
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    monkeypatch.delitem(sys.modules, "ragassay.plugins.stacks.rerank_torch", raising=False)
+    monkeypatch.delitem(sys.modules, "ragassay.plugins.stacks.rerank.torch", raising=False)
     inner = BM25().build(corpus(), {}, ignore_progress)
     stack = Rerank(method="cross-encoder", runtime="sentence-transformers", path="m")
     with pytest.raises(InputError, match=r"pip install 'ragassay\[sentence-transformers\]'"):

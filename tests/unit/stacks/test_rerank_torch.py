@@ -14,8 +14,8 @@ pytest.importorskip("sentence_transformers", reason="pip install torch 'ragassay
 from ragassay.errors import InputError, PluginError
 from ragassay.plugins.stacks.dense import Dense
 from ragassay.plugins.stacks.rerank import Rerank
-from ragassay.plugins.stacks.rerank_settings import CrossEncoderSettings, read_settings
-from ragassay.plugins.stacks.rerank_torch import TorchScorer
+from ragassay.plugins.stacks.rerank.settings import CrossEncoderSettings, read_settings
+from ragassay.plugins.stacks.rerank.torch import TorchScorer
 from ragassay.plugins.weights import file_digest
 from ragassay.records import Chunk
 from ragassay.testing.fake_embedder import WordEmbedder

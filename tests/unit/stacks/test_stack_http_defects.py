@@ -16,7 +16,7 @@ import pytest
 from ragassay import canon
 from ragassay.errors import InputError, StackError
 from ragassay.plugins.stacks.http import Http
-from ragassay.plugins.stacks.http_check import check_service
+from ragassay.plugins.stacks.http.check import check_service
 from ragassay.records import Secret
 from ragassay.retrieve import search
 from ragassay.run.build import StackBuilder, check_stack, needed_keys

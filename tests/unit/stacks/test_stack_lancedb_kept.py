@@ -14,7 +14,7 @@ import lancedb
 
 from ragassay.errors import StackError
 from ragassay.plugins.stacks.lancedb import LanceDB
-from ragassay.plugins.stacks.lancedb_table import table_names
+from ragassay.plugins.stacks.lancedb.table import table_names
 from ragassay.plugins.stacks.vector_index import VectorIndex
 from ragassay.records import Chunk
 from ragassay.run.build import StackBuilder

@@ -16,7 +16,7 @@ pytest.importorskip("lancedb", reason="pip install 'ragassay[lancedb]'")
 from ragassay.errors import InputError, StackError
 from ragassay.plugins.stacks.dense import Dense
 from ragassay.plugins.stacks.lancedb import LanceDB
-from ragassay.plugins.stacks.lancedb_search import best
+from ragassay.plugins.stacks.lancedb.search import best
 from ragassay.plugins.stacks.vector_index import VectorIndex
 from ragassay.records import JSON, Chunk
 from ragassay.testing.stack_contract import corpus, ignore_progress

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from ragassay.plugins.stacks.tree_answer import ANSWER_CHARACTERS, Form, Unusable, numbers, picked
-from ragassay.plugins.stacks.tree_nodes import Node
+from ragassay.plugins.stacks.tree.answer import ANSWER_CHARACTERS, Form, Unusable, numbers, picked
+from ragassay.plugins.stacks.tree.nodes import Node
 
 LIST, THINKING, SCHEMA = Form(), Form(thinking=True), Form(schema=True)
 

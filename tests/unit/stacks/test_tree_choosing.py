@@ -14,8 +14,8 @@ from wrapped_factory import Fixed, page
 from ragassay import canon
 from ragassay.errors import InputError, RunStopped, StackError
 from ragassay.plugins.stacks.tree import Tree, TreeIndex
-from ragassay.plugins.stacks.tree_answer import LONGEST_PROMPT, QUESTION_CHARACTERS, REASON_CHARACTERS
-from ragassay.plugins.stacks.tree_choice import FIXED, LEAST_CHARACTERS, LONGEST_ENTRY, quota
+from ragassay.plugins.stacks.tree.answer import LONGEST_PROMPT, QUESTION_CHARACTERS, REASON_CHARACTERS
+from ragassay.plugins.stacks.tree.choice import FIXED, LEAST_CHARACTERS, LONGEST_ENTRY, quota
 from ragassay.records import Chunk, Message, Reply
 from ragassay.testing.blocking_model import BlockingScript
 from ragassay.testing.stack_contract import ignore_progress

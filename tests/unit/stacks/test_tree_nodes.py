@@ -8,8 +8,8 @@ import pytest
 from wrapped_factory import page
 
 from ragassay.plugins.chunkers.heading import HeadingChunker
-from ragassay.plugins.stacks.tree_headings import headings
-from ragassay.plugins.stacks.tree_nodes import Branch, grown, summary
+from ragassay.plugins.stacks.tree.headings import headings
+from ragassay.plugins.stacks.tree.nodes import Branch, grown, summary
 from ragassay.records import Page
 
 GUIDE = page(

@@ -13,7 +13,7 @@ from vertex_stand_in import CHUNKS, PARENT, built
 
 from ragassay.errors import StackError
 from ragassay.plugins.stacks.dense import Dense
-from ragassay.plugins.stacks.vertex_client import api
+from ragassay.plugins.stacks.vertex.client import api
 from ragassay.testing.fake_embedder import WordEmbedder
 from ragassay.testing.stack_contract import ignore_progress
 from ragassay.testing.vertex_server import VertexServer, serving

@@ -12,7 +12,7 @@ pytest.importorskip("google.cloud.vectorsearch_v1beta", reason="pip install 'rag
 from vertex_stand_in import CHUNKS, PARENT, built
 
 from ragassay.errors import StackError
-from ragassay.plugins.stacks.vertex_client import api
+from ragassay.plugins.stacks.vertex.client import api
 from ragassay.records import Secret
 from ragassay.testing.vertex_server import VertexServer, serving
 

@@ -13,7 +13,7 @@ from google.auth.exceptions import DefaultCredentialsError
 
 from ragassay.errors import InputError, StackError
 from ragassay.plugins.stacks.vertex import Vertex
-from ragassay.plugins.stacks.vertex_client import Place, Service
+from ragassay.plugins.stacks.vertex.client import Place, Service
 from ragassay.records import Secret
 from ragassay.testing.fake_embedder import WordEmbedder
 from ragassay.testing.stack_contract import corpus, ignore_progress

@@ -17,8 +17,8 @@ import weaviate
 from weaviate_stand_in import KEY, NAME, QUESTION, built, failed, refused
 
 from ragassay.errors import InputError, StackError
-from ragassay.plugins.stacks import weaviate_client
 from ragassay.plugins.stacks.weaviate import Weaviate
+from ragassay.plugins.stacks.weaviate import client as weaviate_client
 from ragassay.testing.fake_embedder import WordEmbedder
 from ragassay.testing.rest_server import Answer, Fault
 from ragassay.testing.stack_contract import corpus, ignore_progress

@@ -13,7 +13,7 @@ pytest.importorskip("weaviate", reason="pip install 'ragassay[weaviate]'")
 
 from weaviate_stand_in import KEY, NAME, QUESTION, built, refused
 
-from ragassay.plugins.stacks.weaviate_store import id_of
+from ragassay.plugins.stacks.weaviate.store import id_of
 from ragassay.testing.rest_server import Answer
 from ragassay.testing.weaviate_search import Collection
 from ragassay.testing.weaviate_server import GrpcFault, Refused, WeaviateServer

@@ -15,7 +15,7 @@ from weaviate_stand_in import KEY, NAME, QUESTION, built, changed, failed, searc
 from ragassay.errors import StackError
 from ragassay.plugins.stacks.bm25 import BM25
 from ragassay.plugins.stacks.dense import Dense
-from ragassay.plugins.stacks.weaviate_store import id_of, position_of
+from ragassay.plugins.stacks.weaviate.store import id_of, position_of
 from ragassay.testing.fake_embedder import TableEmbedder, WordEmbedder
 from ragassay.testing.stack_contract import corpus, ignore_progress
 from ragassay.testing.weaviate_server import WeaviateServer

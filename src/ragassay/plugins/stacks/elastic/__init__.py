@@ -1,0 +1,1 @@
+"""Elasticsearch and OpenSearch: what both share, and what each has of its own."""

@@ -1,0 +1,102 @@
+"""Bringing up a row of Elasticsearch or OpenSearch: chunks embedded, an index found or filled, a retriever over it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+import numpy as np
+
+from ragassay.errors import InputError
+from ragassay.plugins.stacks.elastic.client import ElasticClient
+from ragassay.plugins.stacks.elastic.dialect import Dialect
+from ragassay.plugins.stacks.elastic.search import ElasticEngine
+from ragassay.plugins.stacks.elastic.settings import Address, Settings
+from ragassay.plugins.stacks.elastic.store import ElasticStore
+from ragassay.plugins.stacks.stored_index import PREFIX, bring_up, digest_of
+from ragassay.plugins.stacks.vector_index import Stored, VectorIndex
+from ragassay.plugins.stacks.vectors import described, embed_chunks, embedder_of, truncated
+from ragassay.records import JSON, Chunk
+from ragassay.seams import Embedder, Progress
+
+BLOCK = 128
+"""Documents per request: 128 vectors of 4,096 numbers are some 11 MB, and a server takes 100 by default."""
+
+
+class Connects(Protocol):
+    """Makes the client of one service; asks nothing yet."""
+
+    def __call__(self, address: Address) -> ElasticClient:
+        """Return the client."""
+        ...
+
+
+def build(
+    dialect: Dialect,
+    connect: Connects,
+    settings: Settings,
+    address: Address,
+    chunks: Sequence[Chunk],
+    parts: Mapping[str, Any],
+    progress: Progress,
+) -> VectorIndex:
+    """Make an index hold the chunks, or find it whole, and return the retriever over it; raises `StackError`."""
+    kind = dialect.kind
+    embedder = embedder_of(kind, parts) if settings.vectors else None
+    matrix = np.zeros((len(chunks), 1), np.float32) if embedder is None else embed_chunks(embedder, chunks, progress)
+    if matrix.shape[1] > dialect.max_dimension:
+        raise InputError(
+            f"{kind!r} holds vectors of at most {dialect.max_dimension} numbers, and the embedder gives "
+            f"{matrix.shape[1]}"
+        )
+    digest = digest_of(chunks, embedder, settings.shape())
+    name = address.index or PREFIX + digest
+    client = connect(_with_certificates(kind, address, parts))
+    vectors = int(matrix.any(axis=1).sum()) if settings.metric == "cosine" else len(chunks)
+    engine, stored = None, None
+    try:
+        versions = client.about()
+        if chunks:
+            texts = [chunk.text for chunk in chunks]
+            store = ElasticStore(client, dialect, name, settings, texts, address.index_timeout_s)
+            reused = bring_up(kind, name, store, matrix, digest, progress, block=BLOCK)
+            stored = Stored(name=name, reused=reused, others=tuple(client.others(PREFIX, name)))
+            engine = ElasticEngine(client, dialect, name, settings, vectors=vectors, total=len(chunks))
+    except BaseException:
+        client.close()
+        raise
+    if engine is None:
+        client.close()
+    left_out = len(chunks) - vectors if settings.vectors else 0
+    return VectorIndex(
+        kind,
+        [chunk.id for chunk in chunks],
+        embedder,
+        engine,
+        dimension=matrix.shape[1],
+        zero_is_far=settings.zero_is_far,
+        about=_about(settings, embedder, chunks, left_out, versions),
+        stored=stored,
+    )
+
+
+def _with_certificates(kind: str, address: Address, parts: Mapping[str, Any]) -> Address:
+    """Return the address with the path of its certificates relative to the board."""
+    if address.ca_certs is None:
+        return address
+    path = Path(parts.get("folder", ".")) / Path(address.ca_certs).expanduser()
+    if not path.is_file():
+        raise InputError(f"{kind!r}: ca_certs names no file: {address.ca_certs}")
+    return msgspec.structs.replace(address, ca_certs=str(path))
+
+
+def _about(
+    settings: Settings, embedder: Embedder | None, chunks: Sequence[Chunk], left_out: int, versions: JSON
+) -> JSON:
+    more = {**settings.described(), **({"zero_vectors_left_out": left_out} if left_out else {}), **versions}
+    kind = settings.words.kind
+    return (
+        {"kind": kind, **more} if embedder is None else described(kind, embedder, truncated(embedder, chunks), **more)
+    )

@@ -1,0 +1,1 @@
+"""Retrievers of other libraries, named by import path."""
