@@ -81,29 +81,35 @@ class Retriever(Protocol):
 
 
 class Stack(Protocol):
-    """One retrieval configuration. Constructing it does no work and checks its parameters (`InputError`)."""
+    """One retrieval configuration. Constructing it does no work and checks its parameters (`InputError`).
+
+    A class may also have, and is asked for by name:
+
+    - `parts_for(entry) -> Mapping[str, JSON]`, a class method: the `default_parts` of one board entry;
+    - `lacking(entry) -> str | None`, a class method: which part a board entry lacks, asked before anything is built;
+    - `takes_own_texts: ClassVar[bool]`: a wrapper that delivers the hits of a stack that owns its corpus with their
+      texts; any other is refused one;
+    - `needs_folder: ClassVar[bool]`: `build` is given the board's folder, a `Path`, as the part `folder`;
+    - `removal: ClassVar[str]`: what a person types to remove an index that stays on a server or in a folder, with
+      `{name}` and the row's parameters in it;
+    - `wire_form_only: ClassVar[bool | str]`: it was tested against a stand-in that speaks the service's wire form, not
+      yet against the service; a name: where that parameter is given.
+
+    A built retriever may have `owns_corpus`, where a parameter decides it, `count()`, how many passages the engine
+    holds, and `stored` (`name`, `reused`, `others`), the index that stays.
+    """
 
     owns_corpus: ClassVar[bool]
-    """True when its hits carry their own text; otherwise ids are looked up in the corpus.
-
-    Where a parameter decides, the built retriever has an `owns_corpus` of its own, which holds. A wrapper over a stack
-    that owns its corpus declares `takes_own_texts: ClassVar[bool] = True` and delivers hits with their texts; any other
-    is refused one.
-    """
+    """True when its hits carry their own text; otherwise ids are looked up in the corpus."""
     default_parts: ClassVar[Mapping[str, JSON]]
-    """Parts that the runner builds when the board entry does not name them, as board tables.
-
-    Where that depends on the parameters, a class method `parts_for(entry)` returns those of one board entry.
-    """
+    """Parts that the runner builds when the board entry does not name them, as board tables."""
 
     def __init__(self, **params: Any) -> None: ...
 
     def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> Retriever:
         """Index `chunks`; `parts` holds embedders, built stacks (`Retriever`) and models (`BlockingModel`).
 
-        A part that stands in a list (`of = [...]`) arrives as a list. A class that declares
-        `imports_code: ClassVar[bool] = True`, `keeps_files` or `reads_files` is given the board's folder, a `Path`, as
-        the part `folder`.
+        A part that stands in a list (`of = [...]`) arrives as a list.
         """
         ...
 

@@ -1,11 +1,15 @@
-"""What may stand as the address of a server: no user name, key, query or fragment."""
+"""What may stand as the address of a server, no user name, key, query or fragment, and for its key: a variable."""
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlsplit
 
 from ragassay.errors import InputError
 
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+"""What `key_env` may be: anything else might be the key itself, and is never repeated."""
+NO_VARIABLE = "must be the name of an environment variable: letters, digits and _, never the key"
 _NO_ADDRESS = "base_url must be an http or https address such as https://models.example/v1"
 
 _ENDPOINTS = ("/chat/completions", "/completions", "/embeddings")

@@ -11,7 +11,7 @@ from typing import get_args
 import msgspec
 
 from ragassay.errors import InputError
-from ragassay.plugins.address import checked_base_url
+from ragassay.plugins.address import NO_VARIABLE, VARIABLE, checked_base_url
 from ragassay.plugins.price import Price
 from ragassay.records import JSON, Profile
 from ragassay.run.table import Table
@@ -33,9 +33,6 @@ OWN_JUDGE = "[judge]"
 OWN_IN_CONFORMANCE = "judge"
 """What it is called where judge conformance is measured, and on the command line there."""
 EXPOSURES = ("none", "designed-on", "tuned-on")
-VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
-"""What `key_env` may be: anything else might be the key itself, and is never repeated."""
-NO_VARIABLE = "must be the name of an environment variable: letters, digits and _, never the key"
 _SHARE = re.compile(r"(0|[1-9][0-9]?|100)%")
 
 

@@ -11,10 +11,11 @@ from ragassay import canon, plugins
 from ragassay.answer import check_reply
 from ragassay.errors import InputError, PluginError, RagassayError, StackError, legible
 from ragassay.judge import LLMJudge
+from ragassay.plugins.address import NO_VARIABLE, VARIABLE
 from ragassay.plugins.stacks.inner import OwnTexts, own_corpus_refused, owns_texts
 from ragassay.plugins.weights import require
 from ragassay.records import JSON, Chunk, Profile, Reply, Secret
-from ragassay.run.board_file import LOCAL_MODELS, NO_VARIABLE, VARIABLE, JudgeTable, ModelTable, model_table
+from ragassay.run.board_file import LOCAL_MODELS, JudgeTable, ModelTable, model_table
 from ragassay.run.budget import Budget
 from ragassay.run.embedding_gate import embedding_gate
 from ragassay.run.embeddings import CachedEmbedder
@@ -217,7 +218,7 @@ class StackBuilder:
         found, params = split_entry(entry, place)
         parts: dict[str, Any] = {"evidence": self._evidence} if entry["kind"] == "oracle" else {}
         plugin = plugins.load("stacks", entry["kind"])
-        if any(getattr(plugin, flag, False) for flag in ("imports_code", "keeps_files", "reads_files")):
+        if getattr(plugin, "needs_folder", False):
             parts["folder"] = self._folder
         for key, value in found.items():
             if isinstance(value, list):

@@ -20,7 +20,7 @@ from ragassay.errors import InputError, StackError
 from ragassay.plugins.stacks.bm25 import BM25
 from ragassay.plugins.stacks.dense import Dense
 from ragassay.plugins.stacks.fusing import fused
-from ragassay.records import Secret
+from ragassay.records import JSON, Secret
 from ragassay.testing.elastic_server import ElasticServer
 from ragassay.testing.fake_embedder import TableEmbedder, WordEmbedder
 from ragassay.testing.stack_contract import LONG_QUESTION, corpus, ignore_progress
@@ -103,7 +103,7 @@ def test_a_long_question_scores_as_a_short_one_would(server: ElasticServer) -> N
 def test_both_lists_are_fused_by_their_ranks(server: ElasticServer, exact: bool) -> None:
     """The best `depth` of either list, whatever k is; the same as fused by hand."""
     chunks = drawn()
-    params = {"exact": exact, "metric": "dot"}
+    params: JSON = {"exact": exact, "metric": "dot"}
     near, words = built(server, chunks, **params), built(server, chunks, search="text")
     both = built(server, chunks, search="hybrid", depth=6, rrf_k=20, **params)
     question = "word1 word2 word3"
@@ -119,7 +119,8 @@ def test_both_lists_are_fused_by_their_ranks(server: ElasticServer, exact: bool)
 def test_a_graph_is_always_asked_for_as_many_candidates(server: ElasticServer) -> None:
     """So that fewer hits begin more; what it cannot return is an error and not fewer."""
     candidates = GRAPH[kind_of(server)]
-    retriever = built(server, MANY, exact=False, **{candidates: 40})
+    params: JSON = {"exact": False, candidates: 40}
+    retriever = built(server, MANY, **params)
     few, more = retriever.search("number of many", 3), retriever.search("number of many", 16)
     assert few == more[:3]
     asked = [request.raw for operation, request in server.asked if operation == "search"]
@@ -133,7 +134,8 @@ def test_a_graph_is_always_asked_for_as_many_candidates(server: ElasticServer) -
 def test_rows_that_search_differently_share_one_index(server: ElasticServer) -> None:
     """What shapes the index makes it another; what only searches does not."""
     names = []
-    for params in ({}, {GRAPH[kind_of(server)]: 50}, {"m": 8}):
+    searches: tuple[JSON, ...] = ({}, {GRAPH[kind_of(server)]: 50}, {"m": 8})
+    for params in searches:
         retriever = built(server, exact=False, **params)
         names.append(retriever.stored.name)
         retriever.close()
@@ -184,9 +186,9 @@ def test_parameters(kind: str) -> None:
         stack(url="http://host", user="reader")
     with pytest.raises(InputError, match=f"{GRAPH[kind]} = 20 must be at least depth = 50"):
         stack(url="http://host", search="hybrid", exact=False, **{GRAPH[kind]: 20})
-    other = {"elasticsearch": {"engine": "faiss"}, "opensearch": {"num_candidates": 5}}[kind]
+    others: dict[str, JSON] = {"elasticsearch": {"engine": "faiss"}, "opensearch": {"num_candidates": 5}}
     with pytest.raises(InputError, match="unknown parameter"):
-        stack(url="http://host", **other)
+        stack(url="http://host", **others[kind])
 
 
 @pytest.mark.parametrize("kind", KINDS)

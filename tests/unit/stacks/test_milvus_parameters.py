@@ -50,7 +50,7 @@ def test_all_problems_are_listed_at_once() -> None:
         ({"url": URL, "db": "my-db"}, "db must be of letters, digits and _"),
         ({"consistency": "bounded"}, "consistency must be left out without url"),
         ({"url": "milvus:19530"}, "url must be the http or https address"),
-        ({"url": URL + "/default"}, "url must hold no user name, password, path"),
+        ({"url": URL + "/default"}, "url must be the http or https address of a Milvus server without a path"),
     ],
 )
 def test_what_does_not_go_together_is_refused(params: dict[str, Any], told: str) -> None:

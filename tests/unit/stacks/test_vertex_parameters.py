@@ -61,7 +61,7 @@ def test_an_embedder_is_asked_for_and_refused() -> None:
 def test_it_says_that_it_is_neither_general_nor_tried() -> None:
     """The class and the record declare what a board marks."""
     about = Vertex(project="a-project", mode="text").build([], {}, ignore_progress).describe()
-    assert (Vertex.pre_ga, Vertex.wire_form_only, about["maturity"]) == (True, True, "preview")
+    assert (Vertex.wire_form_only, about["maturity"]) == (True, "preview")
 
 
 def test_only_what_is_used_is_recorded() -> None:

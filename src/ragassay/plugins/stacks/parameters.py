@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from decimal import Decimal, InvalidOperation
 from typing import Any, TypeVar
@@ -12,6 +12,9 @@ from ragassay.canon import decimal_string
 from ragassay.errors import InputError
 
 T = TypeVar("T")
+
+Check = Callable[[object], str | None]
+"""Returns what is wrong with a value, None where nothing is."""
 
 TAKEN: ContextVar[dict[str, Any] | None] = ContextVar("taken", default=None)
 """Where a dict is set, each parameter that is read is put down there with its default."""
@@ -83,6 +86,22 @@ class Parameters:
         if value is not None and (not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value)):
             return self._wrong(name, value, "a table", None)
         return value
+
+    def hidden(self, name: str, check: Check) -> str | None:
+        """Return a text with which `check` finds nothing wrong; a wrong one may be the key: noted, and not repeated."""
+        value = self._take(name, None)
+        if fault := check(value):
+            self.note(fault)
+            return None
+        return None if value is None else str(value)
+
+    def gives(self, name: str) -> bool:
+        """Tell whether a parameter was given."""
+        return self._given.get(name) is not None
+
+    def note(self, *problems: str) -> None:
+        """Note what is wrong with several parameters together."""
+        self._problems += problems
 
     def finish(self) -> None:
         """Raise `InputError` with all problems and unknown names, if there are any."""

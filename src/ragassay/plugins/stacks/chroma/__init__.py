@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, ClassVar
 
-from ragassay.errors import InputError
 from ragassay.plugins.stacks.chroma.collection import Collection
 from ragassay.plugins.stacks.chroma.connection import Connection
 from ragassay.plugins.stacks.chroma.search import ExactSearch, GraphSearch, distinct_rows
-from ragassay.plugins.stacks.chroma.settings import HIDDEN, read_address, read_settings
+from ragassay.plugins.stacks.chroma.settings import read_address, read_settings
 from ragassay.plugins.stacks.parameters import Parameters
 from ragassay.plugins.stacks.stored_index import PREFIX, bring_up, digest_of
 from ragassay.plugins.stacks.vector_index import Stored, VectorIndex
@@ -33,15 +32,10 @@ class Chroma:
     """What a person types to remove a collection of that name; another tenant or database in their places."""
 
     def __init__(self, *, key: Secret | None = None, **params: Any) -> None:
-        read = Parameters("chroma", {name: value for name, value in params.items() if name not in HIDDEN})
+        read = Parameters("chroma", params)
         self._settings = read_settings(read)
-        self._address, problems = read_address(read, params, key)
-        try:
-            read.finish()
-        except InputError as error:
-            problems = [*error.problems, *problems]
-        if problems:
-            raise InputError("the parameters of 'chroma' cannot be used", problems)
+        self._address = read_address(read, key)
+        read.finish()
 
     def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> VectorIndex:
         """Embed all chunks and index them, in memory or on the server; raises `StackError`."""

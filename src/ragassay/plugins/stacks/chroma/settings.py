@@ -1,25 +1,21 @@
-"""What a Chroma row is configured with, and where its server is; a wrong value that may be a key is not repeated."""
+"""What a Chroma row is configured with, and where its server is."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 
+from ragassay.plugins.stacks.connection import key_env_check, url_check
 from ragassay.plugins.stacks.parameters import Parameters
 from ragassay.records import JSON, Secret
 
-HIDDEN = ("url", "key_env")
 METRICS = ("cosine", "l2", "ip")
 KEY_HEADERS = ("authorization", "x-chroma-token")
 SERVER_ONLY = ("key_env", "key_header", "tenant", "database", "collection", "timeout_s")
 LARGEST_BATCH = 5_000
 """Of what Chroma takes in one request, 5,461 where it was asked, the round number below."""
 
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,510}[A-Za-z0-9]")
 _URL = "url must be the http or https address of a Chroma server, such as http://127.0.0.1:8000"
 
@@ -74,12 +70,11 @@ def read_settings(read: Parameters) -> Settings:
     )
 
 
-def read_address(read: Parameters, given: Mapping[str, Any], key: Secret | None) -> tuple[Address, list[str]]:
-    """Return where the index is kept, and what is wrong beside what is noted in `read`."""
-    for name in HIDDEN:  # named as known; their values are checked here and never shown
-        read.text(name)
+def read_address(read: Parameters, key: Secret | None) -> Address:
+    """Return where the index is kept; what is wrong is noted in `read`."""
+    read.hidden("key_env", key_env_check())
     address = Address(
-        url=given["url"].rstrip("/") if isinstance(given.get("url"), str) else "",
+        url=(read.hidden("url", url_check(_URL, needed=False)) or "").rstrip("/"),
         key=key,
         key_header=read.choice("key_header", KEY_HEADERS[0], KEY_HEADERS),
         tenant=read.text("tenant") or "default_tenant",
@@ -87,32 +82,11 @@ def read_address(read: Parameters, given: Mapping[str, Any], key: Secret | None)
         collection=read.text("collection"),
         timeout_s=read.integer("timeout_s", 30, low=1, high=55),
     )
-    problems = []
-    if given.get("url") is not None and (fault := _url_fault(given["url"])):
-        problems.append(fault)
-    env = given.get("key_env")
-    if env is not None and not (isinstance(env, str) and _VARIABLE.fullmatch(env)):
-        problems.append("key_env must be the name of an environment variable: letters, digits and _, never the key")
     if address.collection is not None and not _NAME.fullmatch(address.collection):
-        problems.append("collection must be 3 to 512 of a-z, A-Z, 0-9, . _ and -, and begin and end with none of . _ -")
-    problems += [
-        f"{name} must be of letters, digits, . _ and -"
-        for name, value in (("tenant", address.tenant), ("database", address.database))
-        if not _NAME.fullmatch(value)
-    ]
-    if given.get("url") is None:
-        problems += [f"{name} must be left out without url" for name in SERVER_ONLY if name in given]
-    return address, problems
-
-
-def _url_fault(url: object) -> str | None:
-    if not isinstance(url, str) or not url.isprintable() or " " in url:
-        return _URL
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return _URL
-    if "@" in url or "?" in url or "#" in url:
-        return "url must hold no user name, password, query or fragment; name the key's variable in `key_env`"
-    return None if usable else _URL
+        read.note("collection must be 3 to 512 of a-z, A-Z, 0-9, . _ and -, and begin and end with none of . _ -")
+    for name, value in (("tenant", address.tenant), ("database", address.database)):
+        if not _NAME.fullmatch(value):
+            read.note(f"{name} must be of letters, digits, . _ and -")
+    if not read.gives("url"):
+        read.note(*(f"{name} must be left out without url" for name in SERVER_ONLY if read.gives(name)))
+    return address

@@ -19,7 +19,7 @@ class ElasticsearchStack:
 
     owns_corpus: ClassVar[bool] = False
     default_parts: ClassVar[Mapping[str, JSON]] = {"embedder": {"kind": "minilm-l6-v2-int8"}}
-    reads_files: ClassVar[bool] = True
+    needs_folder: ClassVar[bool] = True
     """`ca_certs` is relative to the board."""
     wire_form_only: ClassVar[bool] = True
     """Tested with its client against a local server with the documented shapes, not yet against the service."""

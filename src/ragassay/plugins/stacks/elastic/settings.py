@@ -8,8 +8,7 @@ from typing import Any
 
 import msgspec
 
-from ragassay.errors import InputError
-from ragassay.plugins.address import checked_base_url
+from ragassay.plugins.stacks.connection import key_env_check, url_check
 from ragassay.plugins.stacks.parameters import Parameters
 from ragassay.records import JSON, Secret
 
@@ -18,12 +17,10 @@ METRICS = ("cosine", "dot", "l2")
 WINDOW = 10_000
 """`index.max_result_window` of both services, by default: the most hits of one search, and the most candidates."""
 
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+_URL = "url must be an http or https address such as https://search.example:9200"
 _INDEX = re.compile(r"[a-z0-9][a-z0-9._-]{0,199}")
 _ANALYZER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _USER = re.compile(r"[!-9;-~]([ -9;-~]{0,254}[!-9;-~])?")
-_HIDDEN = ("url", "key_env", "user")
-"""Parameters whose wrong values are not repeated in a message: any of them may be the key."""
 
 
 class Words(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,19 +110,11 @@ class Address(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_row(words: Words, params: Mapping[str, Any], key: Secret | None) -> tuple[Settings, Address]:
-    """Return settings and address; raises `InputError` with all problems, none of which repeats what may be a key."""
-    problems = _hidden_problems(params)
-    read = Parameters(words.kind, {name: value for name, value in params.items() if name not in _HIDDEN})
-    for name in _HIDDEN:  # named as known; their values are checked above and never shown
-        read.text(name)
-    settings, address = _settings(words, read), _address(read, params, key)
-    try:
-        read.finish()
-    except InputError as error:
-        problems = [*error.problems, *problems]
-    problems += _contradictions(settings, address)
-    if problems:
-        raise InputError(f"the parameters of {words.kind!r} cannot be used", problems)
+    """Return settings and address; raises `InputError` with all problems."""
+    read = Parameters(words.kind, params)
+    settings, address = _settings(words, read), _address(read, key)
+    read.note(*_contradictions(settings, address))
+    read.finish()
     return settings, address
 
 
@@ -147,11 +136,13 @@ def _settings(words: Words, read: Parameters) -> Settings:
     )
 
 
-def _address(read: Parameters, given: Mapping[str, Any], key: Secret | None) -> Address:
-    user, url = given.get("user"), given.get("url")
+def _address(read: Parameters, key: Secret | None) -> Address:
+    read.hidden("key_env", key_env_check())
+    if read.gives("user") and not read.gives("key_env"):
+        read.note("user needs key_env: the environment variable that holds the user's password")
     return Address(
-        url=url.rstrip("/") if isinstance(url, str) else "",
-        user=user if isinstance(user, str) else None,
+        url=(read.hidden("url", url_check(_URL)) or "").rstrip("/"),
+        user=read.hidden("user", _user_fault),
         key=key,
         ca_certs=read.text("ca_certs"),
         index=read.text("index"),
@@ -160,19 +151,10 @@ def _address(read: Parameters, given: Mapping[str, Any], key: Secret | None) -> 
     )
 
 
-def _hidden_problems(given: Mapping[str, Any]) -> list[str]:
-    problems, url, env, user = [], given.get("url"), given.get("key_env"), given.get("user")
-    try:
-        checked_base_url(url if isinstance(url, str) else "")
-    except InputError as error:
-        problems.append(error.message.replace("base_url", "url").replace("models.example/v1", "search.example:9200"))
-    if env is not None and not (isinstance(env, str) and _VARIABLE.fullmatch(env)):
-        problems.append("key_env must be the name of an environment variable: letters, digits and _, never the key")
-    if user is not None and not (isinstance(user, str) and _USER.fullmatch(user)):
-        problems.append("user must be a user's name: visible ASCII characters, no colon, at most 256")
-    if user is not None and env is None:
-        problems.append("user needs key_env: the environment variable that holds the user's password")
-    return problems
+def _user_fault(user: object) -> str | None:
+    if user is None or (isinstance(user, str) and _USER.fullmatch(user)):
+        return None
+    return "user must be a user's name: visible ASCII characters, no colon, at most 256"
 
 
 def _contradictions(settings: Settings, address: Address) -> list[str]:

@@ -36,7 +36,7 @@ class ForeignStack:
     owns_corpus: ClassVar[bool] = False
     """With `corpus = "own"` the retriever that is built says otherwise."""
     default_parts: ClassVar[Mapping[str, JSON]] = {}
-    imports_code: ClassVar[bool] = True
+    needs_folder: ClassVar[bool] = True
     """The runner gives the board's folder as the part `folder`."""
     scores: ClassVar[tuple[str, ...]] = ("own", "rank")
 

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
-from ragassay.errors import InputError, ModelError, ModelErrorKind, StackError
+from ragassay.errors import ModelError, ModelErrorKind, StackError
 from ragassay.plugins.http import HttpClient
 from ragassay.plugins.http_thread import HttpThread
+from ragassay.plugins.stacks.connection import key_env_check, key_header_fault, url_check
 from ragassay.plugins.stacks.http.reply import description_of, hits_of
 from ragassay.plugins.stacks.parameters import Parameters
 from ragassay.records import JSON, Chunk, Hit, Secret
@@ -26,9 +27,7 @@ OPENAPI = Path(__file__).with_name("openapi.json")
 CONTRACT = "1"
 CONNECTIONS = 8
 MAX_K = 10_000
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
-_HEADER = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,99}")
-_RESERVED = ("accept", "accept-encoding", "connection", "content-length", "content-type", "host", "transfer-encoding")
+_URL = "url must be the http or https address that questions are posted to, such as http://127.0.0.1:8000/search"
 _ADVICE = "; check the key in the environment variable that `key_env` names"
 
 T = TypeVar("T")
@@ -44,19 +43,14 @@ class Http:
     default_parts: ClassVar[Mapping[str, JSON]] = {}
 
     def __init__(self, *, key: Secret | None = None, **params: Any) -> None:
-        problems = [fault for name, check in _HIDDEN.items() if (fault := check(params.get(name)))]
-        usable = {name: value for name, value in params.items() if name not in _HIDDEN or not _HIDDEN[name](value)}
-        read = Parameters("http", usable)
-        self._url, _, header = (read.text(name) or "" for name in _HIDDEN)
+        read = Parameters("http", params)
+        self._url = read.hidden("url", url_check(_URL)) or ""
+        read.hidden("key_env", key_env_check())
+        header = read.hidden("key_header", key_header_fault) or ""
         self._timeout_s = read.integer("timeout_s", 30, low=1, high=55)
         self._max_bytes = read.integer("max_response_bytes", 4_194_304, low=1024, high=67_108_864)
         self._max_text = read.integer("max_text_chars", 100_000, low=1, high=10_000_000)
-        try:
-            read.finish()
-        except InputError as error:
-            problems += error.problems
-        if problems:
-            raise InputError("the parameters of 'http' cannot be used", problems)
+        read.finish()
         self._key = key
         self._key_header = "Authorization" if header.lower() in ("", "authorization") else header
 
@@ -146,34 +140,3 @@ def _advice(status: int, kind: ModelErrorKind) -> str:
     if 300 <= status < 400:
         return "; redirects are not followed, so that the key reaches no other server: correct url"
     return _ADVICE if kind == "auth" else "; check url" if status in (404, 405) else ""
-
-
-def _url_fault(url: object) -> str | None:
-    """Return what is wrong with the address, never the address itself: it may hold a key."""
-    wanted = "url must be the http or https address that questions are posted to, such as http://127.0.0.1:8000/search"
-    if not isinstance(url, str) or not url.isprintable() or " " in url:
-        return wanted
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return wanted
-    if "@" in url or "?" in url or "#" in url:
-        return "url holds a user name, password, query or fragment; remove it and name the key's variable in `key_env`"
-    return None if usable else wanted
-
-
-def _key_env_fault(name: object) -> str | None:
-    if name is None or (isinstance(name, str) and _VARIABLE.fullmatch(name)):
-        return None
-    return "key_env must be the name of an environment variable: letters, digits and _, never the key"
-
-
-def _key_header_fault(name: object) -> str | None:
-    if name is None or (isinstance(name, str) and _HEADER.fullmatch(name) and name.lower() not in _RESERVED):
-        return None
-    return "key_header must be the name of a header, such as X-API-Key, and none of those that HTTP itself needs"
-
-
-_HIDDEN = {"url": _url_fault, "key_env": _key_env_fault, "key_header": _key_header_fault}
-"""Parameters whose wrong values are not repeated in a message: any of them may be the key."""

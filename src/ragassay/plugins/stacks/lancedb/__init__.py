@@ -29,7 +29,7 @@ class LanceDB:
     default_parts: ClassVar[Mapping[str, JSON]] = {"embedder": {"kind": "minilm-l6-v2-int8"}}
     removal: ClassVar[str] = "rm -r {path}/{name}.lance"
     """What a person types to remove a table of that name."""
-    keeps_files: ClassVar[bool] = True
+    needs_folder: ClassVar[bool] = True
     """`path` is relative to the board."""
 
     @classmethod

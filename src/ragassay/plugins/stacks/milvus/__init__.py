@@ -10,11 +10,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ragassay.errors import InputError, PluginError
+from ragassay.errors import PluginError
 from ragassay.plugins.stacks.milvus.client import Connection
 from ragassay.plugins.stacks.milvus.collection import Collection
 from ragassay.plugins.stacks.milvus.search import Search
-from ragassay.plugins.stacks.milvus.settings import HIDDEN, Address, read_address, read_settings
+from ragassay.plugins.stacks.milvus.settings import Address, read_address, read_settings
 from ragassay.plugins.stacks.parameters import Parameters
 from ragassay.plugins.stacks.stored_index import PREFIX, bring_up, digest_of
 from ragassay.plugins.stacks.vector_index import Stored, VectorIndex
@@ -35,20 +35,15 @@ class Milvus:
 
     owns_corpus: ClassVar[bool] = False
     default_parts: ClassVar[Mapping[str, JSON]] = {"embedder": {"kind": "minilm-l6-v2-int8"}}
-    keeps_files: ClassVar[bool] = True
+    needs_folder: ClassVar[bool] = True
     """`path` is relative to the board."""
 
     def __init__(self, *, key: Secret | None = None, **params: Any) -> None:
-        read = Parameters("milvus", {name: value for name, value in params.items() if name not in HIDDEN})
+        read = Parameters("milvus", params)
         self._settings = read_settings(read)
-        self._address, problems = read_address(read, params, key)
-        try:
-            read.finish()
-        except InputError as error:
-            problems = [*error.problems, *problems]
-        problems += self._settings.problems(embedded=params.get("url") is None)
-        if problems:
-            raise InputError("the parameters of 'milvus' cannot be used", problems)
+        self._address = read_address(read, key)
+        read.note(*self._settings.problems(embedded=not read.gives("url")))
+        read.finish()
         if not self._address.url and find_spec("milvus_lite") is None:
             raise PluginError("'milvus' needs its engine where there is no url: pip install 'ragassay[milvus]'")
 

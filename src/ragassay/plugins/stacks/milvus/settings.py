@@ -1,18 +1,15 @@
-"""What a Milvus row is configured with, and where its index is; a wrong value that may be a key is not repeated."""
+"""What a Milvus row is configured with, and where its index is."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 
+from ragassay.plugins.stacks.connection import key_env_check, url_check
 from ragassay.plugins.stacks.parameters import Parameters
 from ragassay.records import JSON, Secret
 
-HIDDEN = ("url", "key_env")
 METRICS = ("cosine", "l2", "ip")
 INDEXES = ("flat", "autoindex", "hnsw", "ivf_flat", "ivf_sq8", "scann")
 EMBEDDED_INDEXES = ("flat", "autoindex", "hnsw", "ivf_flat", "ivf_sq8")
@@ -22,9 +19,8 @@ SERVER_ONLY = ("key_env", "db", "consistency")
 MOST = 16_384
 """Milvus returns no more hits at once."""
 
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
-_URL = "url must be the http or https address of a Milvus server, such as http://127.0.0.1:19530"
+_URL = "url must be the http or https address of a Milvus server without a path, such as http://127.0.0.1:19530"
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,12 +120,11 @@ def read_settings(read: Parameters) -> Settings:
     )
 
 
-def read_address(read: Parameters, given: Mapping[str, Any], key: Secret | None) -> tuple[Address, list[str]]:
-    """Return where the index is kept, and what is wrong beside what is noted in `read`."""
-    for name in HIDDEN:  # named as known; their values are checked here and never shown
-        read.text(name)
+def read_address(read: Parameters, key: Secret | None) -> Address:
+    """Return where the index is kept; what is wrong is noted in `read`."""
+    read.hidden("key_env", key_env_check())
     address = Address(
-        url=given["url"] if isinstance(given.get("url"), str) else "",
+        url=read.hidden("url", url_check(_URL, needed=False, path=False)) or "",
         path=read.text("path"),
         key=key,
         db=read.text("db") or "default",
@@ -138,38 +133,13 @@ def read_address(read: Parameters, given: Mapping[str, Any], key: Secret | None)
         timeout_s=read.integer("timeout_s", 30, low=1, high=55),
         index_timeout_s=read.integer("index_timeout_s", 600, low=1, high=86_400),
     )
-    return address, _problems(address, given)
-
-
-def _problems(address: Address, given: Mapping[str, Any]) -> list[str]:
-    found = []
-    if given.get("url") is not None and (fault := _url_fault(given["url"])):
-        found.append(fault)
-    env = given.get("key_env")
-    if env is not None and not (isinstance(env, str) and _VARIABLE.fullmatch(env)):
-        found.append("key_env must be the name of an environment variable: letters, digits and _, never the key")
-    found += [
-        f"{name} must be of letters, digits and _, at most 200, and not begin with a digit"
-        for name, value in (("collection", address.collection), ("db", address.db))
-        if value is not None and not _NAME.fullmatch(value)
-    ]
-    if given.get("url") is None:
-        found += [f"{name} must be left out without url" for name in SERVER_ONLY if name in given]
-        if address.path is None and "collection" in given:
-            found.append("collection must be left out without path or url")
-    elif "path" in given:
-        found.append("path must be left out with url")
-    return found
-
-
-def _url_fault(url: object) -> str | None:
-    if not isinstance(url, str) or not url.isprintable() or " " in url:
-        return _URL
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return _URL
-    if "@" in url or (usable and (parts.query or parts.fragment or parts.path.strip("/"))):
-        return "url must hold no user name, password, path, query or fragment; name the key's variable in `key_env`"
-    return None if usable else _URL
+    for name, value in (("collection", address.collection), ("db", address.db)):
+        if value is not None and not _NAME.fullmatch(value):
+            read.note(f"{name} must be of letters, digits and _, at most 200, and not begin with a digit")
+    if read.gives("url"):
+        read.note(*(["path must be left out with url"] if read.gives("path") else []))
+        return address
+    read.note(*(f"{name} must be left out without url" for name in SERVER_ONLY if read.gives(name)))
+    if address.path is None and read.gives("collection"):
+        read.note("collection must be left out without path or url")
+    return address

@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from ragassay.errors import InputError, StackError
+from ragassay.errors import StackError
+from ragassay.plugins.stacks.connection import key_env_check
 from ragassay.plugins.stacks.parameters import Parameters
 from ragassay.plugins.stacks.pgvector import url as checks
 from ragassay.plugins.stacks.pgvector.search import OPERATORS, QUERIES, Fusion
@@ -112,21 +113,15 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_config(params: Mapping[str, Any]) -> Config:
     """Return the checked parameters; raises `InputError` with all problems."""
-    usable, problems = checks.read_hidden(params)
-    read = Parameters("pgvector", usable)
+    read = Parameters("pgvector", params)
     found = _read(read)
-    try:
-        read.finish()
-    except InputError as error:
-        problems += error.problems
-    problems += _disagreements(found)
-    if problems:
-        raise InputError("the parameters of 'pgvector' cannot be used", problems)
+    read.note(*_disagreements(found))
+    read.finish()
     return found
 
 
 def _read(read: Parameters) -> Config:
-    url, _ = read.text("url"), read.text("key_env")
+    url, _ = read.hidden("url", checks.url_fault), read.hidden("key_env", key_env_check("password"))
     schema, table = read.text("schema"), read.text("table")
     metric = read.choice("metric", "cosine", tuple(OPERATORS))
     method = read.choice("index", "exact", ("exact", "hnsw", "ivfflat"))

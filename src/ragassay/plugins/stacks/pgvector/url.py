@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 import psycopg.conninfo
@@ -21,7 +20,6 @@ QUERY = frozenset(
 
 _PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*")
 _CONFIG = re.compile(r"[a-z_][a-z0-9_]*(\.[a-z_][a-z0-9_]*)?")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _WANTED = "url must be the address of a database, such as postgresql://reader@db.example:5432/docs"
 
 
@@ -46,17 +44,6 @@ def url_fault(url: object) -> str | None:
     return None
 
 
-def key_env_fault(name: object) -> str | None:
-    """Return what is wrong with the name of the variable; a wrong one is not repeated, for it may be the password."""
-    if name is None or (isinstance(name, str) and _VARIABLE.fullmatch(name)):
-        return None
-    return "key_env must be the name of an environment variable: letters, digits and _, never the password"
-
-
-HIDDEN = {"url": url_fault, "key_env": key_env_fault}
-"""Parameters whose wrong values are not repeated in a message."""
-
-
 def plain_name(name: str, value: str | None, *, most: int) -> list[str]:
     """Return the problem of a schema or table that would need quotes, or that is longer than `most` bytes."""
     if value is None or (_PLAIN_NAME.fullmatch(value) and len(value) <= most):
@@ -74,10 +61,3 @@ def connection_of(url: str) -> dict[str, Any]:
     parts = psycopg.conninfo.conninfo_to_dict(url)
     fixed = {"password": "", "options": "", "client_encoding": "utf8"}
     return {"application_name": "ragassay", "port": "5432", **parts, **fixed}
-
-
-def read_hidden(params: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Return the parameters that may be repeated in a message, and the problems of those that may not."""
-    problems = [fault for name, check in HIDDEN.items() if (fault := check(params.get(name)))]
-    usable = {name: value for name, value in params.items() if name not in HIDDEN or not HIDDEN[name](value)}
-    return usable, problems

@@ -37,13 +37,8 @@ class Pinecone:
 
     def __init__(self, *, key: Secret | None = None, **params: Any) -> None:
         read = Parameters("pinecone", params)
-        self._settings, problems = read_settings(read)
-        try:
-            read.finish()
-        except InputError as error:
-            problems = [*error.problems, *problems]
-        if problems:
-            raise InputError("the parameters of 'pinecone' cannot be used", problems)
+        self._settings = read_settings(read)
+        read.finish()
         self._key = key
 
     def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> VectorIndex:

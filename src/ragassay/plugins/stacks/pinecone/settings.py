@@ -6,8 +6,7 @@ import re
 
 import msgspec
 
-from ragassay.errors import InputError
-from ragassay.plugins.address import checked_base_url
+from ragassay.plugins.stacks.connection import key_env_check, url_check
 from ragassay.plugins.stacks.parameters import Parameters
 from ragassay.plugins.stacks.qdrant.tokens import TOKENIZER
 from ragassay.records import JSON
@@ -18,7 +17,7 @@ URL = "https://api.pinecone.io"
 _INDEX = re.compile(r"[a-z0-9]([a-z0-9-]{0,43}[a-z0-9])?")
 _NAMESPACE = re.compile(r"[!-~]{1,512}")
 _REGION = re.compile(r"[a-z0-9-]{1,64}")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+_URL = f"url must be an http or https address such as {URL}"
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,10 +51,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         }
 
 
-def read_settings(read: Parameters) -> tuple[Settings, list[str]]:
-    """Read all of them; return what is wrong besides, never with a value that may be a key."""
+def read_settings(read: Parameters) -> Settings:
+    """Read all of them; what is wrong is noted in `read`."""
+    read.hidden("key_env", key_env_check())
     settings = Settings(
-        url=read.text("url") or URL,
+        url=read.hidden("url", url_check(_URL, needed=False)) or URL,
         index=read.text("index"),
         namespace=read.text("namespace"),
         cloud=read.choice("cloud", "aws", CLOUDS),
@@ -69,17 +69,12 @@ def read_settings(read: Parameters) -> tuple[Settings, list[str]]:
         timeout_s=read.integer("timeout_s", 30, low=1, high=50),
         wait_s=read.integer("wait_s", 600, low=1, high=86_400),
     )
-    return settings, _problems(settings, read.text("key_env"))
+    read.note(*_problems(settings))
+    return settings
 
 
-def _problems(settings: Settings, key_env: str | None) -> list[str]:
+def _problems(settings: Settings) -> list[str]:
     problems = []
-    if key_env is not None and not _VARIABLE.fullmatch(key_env):
-        problems.append("key_env must be the name of an environment variable: letters, digits and _, never the key")
-    try:
-        checked_base_url(settings.url)
-    except InputError as error:
-        problems.append(error.message.replace("base_url", "url"))
     if settings.index is not None and not _INDEX.fullmatch(settings.index):
         problems.append(f"index = {settings.index!r} must be 1 to 45 of a-z, 0-9 and -, no - at either end")
     if settings.namespace is not None and not _NAMESPACE.fullmatch(settings.namespace):

@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.errors import InputError, PluginError
+from ragassay.errors import PluginError
 from ragassay.plugins.stacks.parameters import Parameters
-from ragassay.plugins.stacks.qdrant.address import HIDDEN, SMALLEST_FULL_SCAN_KB, read_address
+from ragassay.plugins.stacks.qdrant.address import SMALLEST_FULL_SCAN_KB, read_address
 from ragassay.plugins.stacks.qdrant.embedded import EdgeShard
 from ragassay.plugins.stacks.qdrant.engine import Engine
 from ragassay.plugins.stacks.qdrant.settings import read_settings
@@ -41,16 +41,11 @@ class Qdrant:
     """With this parameter it has been tested against the wire form alone, not against the service."""
 
     def __init__(self, *, key: Secret | None = None, **params: Any) -> None:
-        read = Parameters("qdrant", {name: value for name, value in params.items() if name not in HIDDEN})
+        read = Parameters("qdrant", params)
         self._settings = read_settings(read)
-        self._address, problems = read_address(read, params, key)
-        try:
-            read.finish()
-        except InputError as error:
-            problems = [*error.problems, *problems]
-        problems += self._settings.problems(SMALLEST_FULL_SCAN_KB if self._address else 1)
-        if problems:
-            raise InputError("the parameters of 'qdrant' cannot be used", problems)
+        self._address = read_address(read, key)
+        read.note(*self._settings.problems(SMALLEST_FULL_SCAN_KB if self._address else 1))
+        read.finish()
         if self._address is not None and find_spec("qdrant_client") is None:
             raise PluginError("'qdrant' needs its client to reach a server: pip install 'ragassay[qdrant]'")
 

@@ -29,7 +29,7 @@ class Rerank:
     """Where the wrapped stack does, the built retriever does too."""
     takes_own_texts: ClassVar[bool] = True
     """A stack with a corpus of its own can be wrapped: the texts that come with its hits are what is scored."""
-    reads_files: ClassVar[bool] = True
+    needs_folder: ClassVar[bool] = True
     """The runner gives the board's folder, in which `path` lies."""
     wire_form_only: ClassVar[str] = "url"
     """The services were tested with stand-ins only."""

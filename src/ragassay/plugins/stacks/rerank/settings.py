@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 
-from ragassay.errors import InputError
 from ragassay.plugins.embedders.local import EmbedderParameters
+from ragassay.plugins.stacks.connection import key_env_check, url_check
 from ragassay.plugins.stacks.rerank.price import Price, read_price
 
 RUNTIMES = ("onnx", "sentence-transformers")
@@ -27,7 +25,6 @@ _OF: Mapping[str, tuple[str, ...]] = {
 """The parameters of each method; `method` and `depth` belong to all."""
 METHODS = tuple(_OF)
 _OURS = frozenset({"model", "query", "documents", "texts", "top_n", "return_documents", "return_text", "stream"})
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _URL = "url must be the whole http or https address that is posted to, such as https://api.cohere.com/v2/rerank"
 
 
@@ -71,33 +68,22 @@ Settings = CrossEncoderSettings | EndpointSettings | LlmSettings
 
 
 def read_settings(given: Mapping[str, Any]) -> tuple[Settings, int]:
-    """Return the settings of the method that is named, and `depth`; raises `InputError` with every problem.
-
-    A wrong `url` or `key_env` is not repeated: it may be the key.
-    """
-    hidden = [fault for name, check in _HIDDEN.items() if name in given and (fault := check(given[name]))]
-    shown = {name: value for name, value in given.items() if name not in _HIDDEN or not _HIDDEN[name](value)}
-    read = EmbedderParameters("rerank", shown)
+    """Return the settings of the method that is named, and `depth`; raises `InputError` with every problem."""
+    read = EmbedderParameters("rerank", given)
     method = read.choice("method", "", METHODS)
     depth = read.integer("depth", 20, low=1, high=1_000)
     found = _all(read)
     found["price"], problems = read_price(read.table("price"))
-    try:
-        read.finish()
-    except InputError as error:
-        problems = [*error.problems, *problems]
-    problems += hidden
+    read.note(*problems)
     if method:
-        problems += _strangers(method, given)
-        problems += _missing(method, found, given)
-    if problems:
-        raise InputError("the parameters of 'rerank' cannot be used", problems)
+        read.note(*_strangers(method, given), *_missing(method, found, given))
+    read.finish()
     return _KINDS[method](**{name: found[name] for name in _OF[method] if name != "key_env"}), depth
 
 
 def _all(read: EmbedderParameters) -> dict[str, Any]:
     """Return every parameter of every method, each read once."""
-    read.text("key_env")
+    read.hidden("key_env", key_env_check())
     return {
         "runtime": read.choice("runtime", "onnx", RUNTIMES),
         "path": read.folder(),
@@ -109,7 +95,7 @@ def _all(read: EmbedderParameters) -> dict[str, Any]:
         "threads": read.limit("threads", 256),
         "scores": read.choice("scores", "sigmoid", SCORES),
         "form": read.choice("form", "cohere", FORMS),
-        "url": read.text("url"),
+        "url": read.hidden("url", url_check(_URL, needed=False)),
         "params": read.table("params") or {},
         "timeout_s": read.integer("timeout_s", 30, low=1, high=55),
         "concurrency": read.integer("concurrency", 4, low=1, high=64),
@@ -166,28 +152,6 @@ def _endpoint_faults(found: Mapping[str, Any], given: Mapping[str, Any]) -> list
     return problems + [f"params.{name} is set by the harness and cannot be given" for name in ours]
 
 
-def _url_fault(url: object) -> str | None:
-    """Return what is wrong with the address, never the address itself: it may hold a key."""
-    if not isinstance(url, str) or not url.isprintable() or " " in url:
-        return _URL
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return _URL
-    if "@" in url or "?" in url or "#" in url:
-        return "url holds a user name, password, query or fragment; remove it and name the key's variable in `key_env`"
-    return None if usable else _URL
-
-
-def _key_env_fault(name: object) -> str | None:
-    if isinstance(name, str) and _VARIABLE.fullmatch(name):
-        return None
-    return "key_env must be the name of an environment variable: letters, digits and _, never the key"
-
-
-_HIDDEN = {"url": _url_fault, "key_env": _key_env_fault}
-"""Parameters whose wrong values are not repeated in a message."""
 _KINDS: Mapping[str, type[Any]] = {
     "cross-encoder": CrossEncoderSettings,
     "endpoint": EndpointSettings,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from ragassay.errors import InputError
-from ragassay.plugins.address import checked_base_url
+from ragassay.plugins.stacks.connection import key_env_check, url_check
 from ragassay.plugins.stacks.parameters import Parameters
 from ragassay.plugins.stacks.stored_index import PREFIX, bring_up, digest_of
 from ragassay.plugins.stacks.vector_index import Stored, VectorIndex
@@ -27,7 +27,7 @@ MAX_NUMBERS = 4_000_000
 """The most numbers in one upload: at 25 bytes each they stay below the 100 MB that the service takes."""
 _ACCOUNT = re.compile(r"[0-9A-Za-z]{1,32}")
 _INDEX = re.compile(r"[a-z][a-z0-9_-]{0,63}")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+_URL = f"url must be an http or https address such as {URL}"
 
 
 class Vectorize:
@@ -46,7 +46,7 @@ class Vectorize:
     def __init__(self, *, key: Secret | None = None, **params: Any) -> None:
         read = Parameters("vectorize", params)
         self._account = read.text("account_id") or ""
-        self._url = read.text("url") or URL
+        self._url = read.hidden("url", url_check(_URL, needed=False)) or URL
         self._index = read.text("index")
         self._metric = read.choice("metric", "cosine", METRICS)
         self._precision = read.choice("precision", "approximate", PRECISIONS)
@@ -55,14 +55,9 @@ class Vectorize:
         self._block = read.integer("block", 1000, low=1, high=5000)
         self._timeout_s = read.integer("timeout_s", 30, low=1, high=55)
         self._wait_s = read.integer("wait_s", 600, low=1, high=86_400)
-        problems = _unusable(self._account, read.text("key_env"), self._url, self._index, self._namespace)
-        problems += checked_filter(self._filter)
-        try:
-            read.finish()
-        except InputError as error:
-            problems += error.problems
-        if problems:
-            raise InputError("the parameters of 'vectorize' cannot be used", problems)
+        read.hidden("key_env", key_env_check())
+        read.note(*_unusable(self._account, self._index, self._namespace), *checked_filter(self._filter))
+        read.finish()
         self._key = key
 
     def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> VectorIndex:
@@ -132,17 +127,11 @@ class Vectorize:
         return {**about, "approximate": True}
 
 
-def _unusable(account: str, key_env: str | None, url: str, index: str | None, namespace: str | None) -> list[str]:
-    """Return what is wrong with the words that say where; values that might be a key are not repeated."""
+def _unusable(account: str, index: str | None, namespace: str | None) -> list[str]:
+    """Return what is wrong with the words that say where; an account that might be the token is not repeated."""
     problems = []
     if not _ACCOUNT.fullmatch(account):
         problems.append("account_id must be the account's identifier: 32 letters and digits, never the token")
-    if key_env is not None and not _VARIABLE.fullmatch(key_env):
-        problems.append("key_env must be the name of an environment variable: letters, digits and _, never the key")
-    try:
-        checked_base_url(url)
-    except InputError as error:
-        problems.append(error.message.replace("base_url", "url"))
     if index is not None and not _INDEX.fullmatch(index):
         problems.append(f"index = {index!r} must be 1 to 64 lower-case letters, digits, - and _, a letter first")
     if namespace is not None and len(namespace.encode("utf-8", "surrogatepass")) > 64:

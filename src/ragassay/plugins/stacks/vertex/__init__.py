@@ -33,7 +33,6 @@ class Vertex:
 
     owns_corpus: ClassVar[bool] = False
     default_parts: ClassVar[Mapping[str, JSON]] = {}
-    pre_ga: ClassVar[bool] = True
     wire_form_only: ClassVar[bool] = True
     removal: ClassVar[str] = (
         'curl -X DELETE -H "Authorization: Bearer $(gcloud auth print-access-token)" '

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from ragassay import canon
-from ragassay.errors import InputError
+from ragassay.plugins.stacks.connection import key_env_check
 from ragassay.plugins.stacks.parameters import Parameters
 from ragassay.plugins.stacks.vertex.client import Place, api
 from ragassay.records import JSON
@@ -24,7 +24,6 @@ SERVICE = "vectorsearch.googleapis.com"
 _RESOURCE = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 _PROJECT = re.compile(r"[a-z0-9][-a-z0-9.:]{1,60}[a-z0-9]")
 _ENDPOINT = re.compile(r"(\[[0-9A-Fa-f:]+\]|[A-Za-z0-9]([-A-Za-z0-9.]{0,251}[A-Za-z0-9])?)(:[0-9]{1,5})?")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 
 
 class Shape(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,22 +99,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def read(cls, params: Mapping[str, Any]) -> Settings:
         """Return the settings; raises `InputError` with every problem."""
-        hidden = {name: fault for name, check in _HIDDEN.items() if (fault := check(params.get(name)))}
-        read = Parameters("vertex", {name: value for name, value in params.items() if name not in hidden})
-        for name in ("project", "api_endpoint", "key_env"):
-            read.text(name)
-        found = _read(read, {name: value for name, value in params.items() if name not in hidden})
-        problems = [*hidden.values(), *_faults(found)]
-        try:
-            read.finish()
-        except InputError as error:
-            problems += error.problems
-        if problems:
-            raise InputError("the parameters of 'vertex' cannot be used", problems)
+        read = Parameters("vertex", params)
+        found = _read(read)
+        read.note(*_faults(found))
+        read.finish()
         return found
 
 
-def _read(read: Parameters, params: Mapping[str, Any]) -> Settings:
+def _read(read: Parameters) -> Settings:
+    read.hidden("key_env", key_env_check("access token"))
     mode = read.choice("mode", "vector", MODES)
     combine = read.choice("combine", COMBINATIONS[0], COMBINATIONS)
     searches = tuple(combine.split("+")) if mode == "combined" else (mode,)
@@ -124,9 +116,9 @@ def _read(read: Parameters, params: Mapping[str, Any]) -> Settings:
     return Settings(
         mode=mode,
         place=Place(
-            project=str(params.get("project") or ""),
+            project=read.hidden("project", _project_fault) or "",
             location=read.text("location") or "us-central1",
-            endpoint=str(params.get("api_endpoint") or SERVICE),
+            endpoint=read.hidden("api_endpoint", _endpoint_fault) or SERVICE,
             transport=read.choice("transport", "grpc", ("grpc", "rest")),
             timeout_s=read.integer("timeout_s", 30, low=1, high=55),
             wait_s=read.integer("wait_s", 3600, low=1, high=86_400),
@@ -186,13 +178,3 @@ def _project_fault(value: object) -> str | None:
     if isinstance(value, str) and _PROJECT.fullmatch(value):
         return None
     return "project must be the id of a Google Cloud project, such as my-project-1"
-
-
-def _key_env_fault(value: object) -> str | None:
-    if value is None or (isinstance(value, str) and _VARIABLE.fullmatch(value)):
-        return None
-    return "key_env must be the name of an environment variable: letters, digits and _, never the access token"
-
-
-_HIDDEN = {"project": _project_fault, "api_endpoint": _endpoint_fault, "key_env": _key_env_fault}
-"""Parameters whose wrong values are not repeated in a message: any of them may be a secret."""

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ragassay.errors import InputError
 from ragassay.plugins.stacks.parameters import Parameters
 from ragassay.plugins.stacks.stored_index import bring_up, digest_of
 from ragassay.plugins.stacks.vector_index import Stored, VectorIndex
@@ -40,13 +39,8 @@ class Weaviate:
 
     def __init__(self, *, key: Secret | None = None, **params: Any) -> None:
         read = Parameters("weaviate", params)
-        self._settings, problems = read_settings(read)
-        try:
-            read.finish()
-        except InputError as error:
-            problems = [*error.problems, *problems]
-        if problems:
-            raise InputError("the parameters of 'weaviate' cannot be used", problems)
+        self._settings = read_settings(read)
+        read.finish()
         self._key = key
 
     def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> VectorIndex:

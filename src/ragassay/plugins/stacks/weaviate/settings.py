@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from ragassay.plugins.stacks.connection import key_env_check, url_check
 from ragassay.plugins.stacks.parameters import Parameters
 from ragassay.records import JSON
 
@@ -21,7 +22,6 @@ DYNAMIC_EF = {"min": 100, "max": 500, "factor": 8}
 
 _NAME = re.compile(r"[A-Z][A-Za-z0-9_]{0,199}")
 _HOST = re.compile(r"[A-Za-z0-9.-]{1,253}")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _URL = "url must be the http or https address of a Weaviate server without a path, such as http://127.0.0.1:8080"
 
 
@@ -102,15 +102,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return found
 
 
-def read_settings(read: Parameters) -> tuple[Settings, list[str]]:
-    """Read all of them; return what is wrong beside what is noted in `read`, never with a value that may be a key."""
-    url = read.text("url") or ""
-    host, secure, fault = _address(url)
+def read_settings(read: Parameters) -> Settings:
+    """Read all of them; what is wrong is noted in `read`."""
+    read.hidden("key_env", key_env_check())
+    url = read.hidden("url", _url_fault) or ""
     settings = Settings(
         url=url,
-        grpc_host=read.text("grpc_host") or host,
+        grpc_host=read.text("grpc_host") or http_place(url)[0],
         grpc_port=read.integer("grpc_port", 50051, low=1, high=65_535),
-        grpc_secure=read.flag("grpc_secure", secure),
+        grpc_secure=read.flag("grpc_secure", urlsplit(url).scheme == "https"),
         collection=read.text("collection"),
         search=read.choice("search", "vector", SEARCHES),
         metric=read.choice("metric", "cosine", METRICS),
@@ -131,7 +131,8 @@ def read_settings(read: Parameters) -> tuple[Settings, list[str]]:
         timeout_s=read.integer("timeout_s", 30, low=1, high=50),
         wait_s=read.integer("wait_s", 600, low=1, high=86_400),
     )
-    return settings, _problems(settings, fault, read.text("key_env"))
+    read.note(*_problems(settings))
+    return settings
 
 
 def http_place(url: str) -> tuple[str, int]:
@@ -140,13 +141,11 @@ def http_place(url: str) -> tuple[str, int]:
     return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
 
 
-def _problems(settings: Settings, fault: str | None, key_env: str | None) -> list[str]:
-    problems = [fault] if fault else []
-    if key_env is not None and not _VARIABLE.fullmatch(key_env):
-        problems.append("key_env must be the name of an environment variable: letters, digits and _, never the key")
+def _problems(settings: Settings) -> list[str]:
+    problems = []
     if settings.grpc_host and not _HOST.fullmatch(settings.grpc_host):
         problems.append("grpc_host must be the name or address of a host, without scheme, port and path")
-    if not fault and (settings.grpc_host, settings.grpc_port) == http_place(settings.url):
+    if settings.url and (settings.grpc_host, settings.grpc_port) == http_place(settings.url):
         problems.append("grpc_port must be another than the port of url: gRPC has one of its own")
     if settings.collection is not None and not _NAME.fullmatch(settings.collection):
         problems.append("collection must be a capital letter, then letters, digits and _, at most 200 in all")
@@ -157,15 +156,6 @@ def _problems(settings: Settings, fault: str | None, key_env: str | None) -> lis
     return problems
 
 
-def _address(url: str) -> tuple[str, bool, str | None]:
-    """Return the host of a URL, whether it is https, and what is wrong with it, which never repeats it."""
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname or ""
-        usable = parts.scheme in ("http", "https") and bool(_HOST.fullmatch(host)) and parts.port != 0
-    except ValueError:
-        return "", False, _URL
-    if "@" in url or "?" in url or "#" in url:
-        return "", False, "url must hold no user name, password, query or fragment; name the key's variable in key_env"
-    usable = usable and parts.path in ("", "/") and url.isprintable() and " " not in url
-    return host, parts.scheme == "https", None if usable else _URL
+def _url_fault(url: object) -> str | None:
+    fault = url_check(_URL, path=False)(url)
+    return fault or (None if _HOST.fullmatch(http_place(str(url))[0]) else _URL)
