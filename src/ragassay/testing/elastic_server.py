@@ -74,8 +74,9 @@ class SearchBody(msgspec.Struct, forbid_unknown_fields=True, rename={"source": "
     """The body of `/{index}/_search`, as far as it is used."""
 
     size: int
-    source: bool
+    source: bool | list[str]
     track_total_hits: bool
+    fields: list[str] | None = None
     query: JSON | None = None
     knn: JSON | None = None
 
@@ -125,6 +126,10 @@ class ElasticServer(RestServer):
 
     def near(self, index: StandInIndex, body: SearchBody) -> list[tuple[str, float]]:
         """Return what a query by vectors finds, scored as documented; raises `Refused`."""
+        raise NotImplementedError
+
+    def values(self, document: JSON, body: SearchBody) -> JSON:
+        """Return the values of a document that a search asks for, where this service says them."""
         raise NotImplementedError
 
     def _reply(self, operation: str, asked: Asked) -> Any:
@@ -189,6 +194,8 @@ class ElasticServer(RestServer):
     def _search(self, index: StandInIndex, body: SearchBody) -> JSON:
         if not 0 <= body.size <= 10_000:
             raise Refused(400, "illegal_argument_exception", "Result window is too large")
+        if body.query is not None and set(body.query) == {"ids"}:
+            return self._read_back(index, body, body.query["ids"]["values"])
         weights = None if body.query is None else _weights(index, body.query)
         found = ranked(self.near(index, body) if weights is None else index.matching(weights))
         hits = [{"_index": index.name, "_id": id, "_score": score} for id, score in found[: body.size]]
@@ -200,6 +207,17 @@ class ElasticServer(RestServer):
             "_shards": SHARDS,
             "hits": {"total": total, "max_score": best, "hits": hits},
         }
+
+    def _read_back(self, index: StandInIndex, body: SearchBody, ids: list[str]) -> JSON:
+        """Return documents by their ids, with what is said of their values."""
+        hits = [
+            {"_index": index.name, "_id": id, "_score": 1.0, **self.values(index.searchable[id], body)}
+            for id in ids
+            if id in index.searchable
+        ]
+        total = {"value": len(hits), "relation": "eq"}
+        found = {"total": total, "max_score": 1.0, "hits": hits[: body.size]}
+        return {"took": 1, "timed_out": False, "_shards": SHARDS, "hits": found}
 
 
 def by_graph(index: StandInIndex, vector: list[float], k: int) -> list[tuple[str, float]]:

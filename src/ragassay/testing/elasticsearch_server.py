@@ -95,6 +95,16 @@ class ElasticsearchServer(ElasticServer):
             raise Refused(400, "mapper_parsing_exception", "index_options out of range")
         return Vectors(given.dims, _SIMILARITIES[given.similarity])
 
+    def values(self, document: JSON, body: SearchBody) -> JSON:
+        """Return fields, each value in a list; `_source` as from version 9.2 on, without the vectors."""
+        found: JSON = {}
+        if body.fields is not None:
+            values = {name: document[name] for name in body.fields if name in document}
+            found["fields"] = {name: one if isinstance(one, list) else [one] for name, one in values.items()}
+        if body.source is not False:
+            found["_source"] = {name: one for name, one in document.items() if name != "vector"}
+        return found
+
     def near(self, index: StandInIndex, body: SearchBody) -> list[tuple[str, float]]:
         """Search a graph by `knn`, or score by script."""
         if body.knn is None:

@@ -83,6 +83,12 @@ class OpenSearchServer(ElasticServer):
             raise Refused(400, "mapper_parsing_exception", "this stand-in builds a graph of any number of vectors")
         return Vectors(given.dimension, _SPACES[method.space_type])
 
+    def values(self, document: JSON, body: SearchBody) -> JSON:
+        """Return what is asked for of `_source`."""
+        if isinstance(body.source, bool):
+            return {"_source": document} if body.source else {}
+        return {"_source": {name: document[name] for name in body.source if name in document}}
+
     def near(self, index: StandInIndex, body: SearchBody) -> list[tuple[str, float]]:
         """Search a graph by `knn`, or score by a script of either language."""
         if body.knn is not None or body.query is None:

@@ -57,7 +57,9 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class QdrantServer:
-    """Serves until the block ends. `faults` are by kind: root, list, create, update, describe, upsert, count, query."""
+    """Serves until the block ends. `faults` are by kind: root, list, create, update, describe, upsert, read, count,
+    query.
+    """
 
     def __init__(self, *, api_key: str | None = None) -> None:
         self.service = Service()
@@ -198,7 +200,10 @@ def _encoded(model: Any) -> bytes:
 
 def _enveloped(result: Any) -> bytes:
     """Return a result as every reply but the root's holds it."""
-    plain = result if isinstance(result, bool) else result.model_dump(mode="json", exclude_none=True)
+    if isinstance(result, list):
+        plain: Any = [one.model_dump(mode="json", exclude_none=True) for one in result]
+    else:
+        plain = result if isinstance(result, bool) else result.model_dump(mode="json", exclude_none=True)
     return msgspec.json.encode({"result": plain, "status": "ok", "time": 0.0})
 
 
@@ -208,6 +213,8 @@ def _done(service: Service, kind: str, name: str, given: Any) -> Any:
         return service.info() if kind == "root" else service.names()
     if kind in ("describe", "count"):
         return service.describe(name) if kind == "describe" else service.count(name)
+    if kind == "read":
+        return service.read(name, given)
     if kind == "upsert":
         return service.upsert(name, given.points)
     done: Callable[[str, Any], Any] = {"create": service.create, "update": service.update, "query": service.query}[kind]
@@ -219,6 +226,7 @@ _REST: dict[tuple[str, str], tuple[str, Any]] = {
     ("PUT", ""): ("create", models.CreateCollection),
     ("PATCH", ""): ("update", models.UpdateCollection),
     ("PUT", "/points"): ("upsert", models.PointsList),
+    ("POST", "/points"): ("read", models.PointRequest),
     ("POST", "/points/count"): ("count", models.CountRequest),
     ("POST", "/points/query"): ("query", models.QueryRequest),
 }
@@ -245,6 +253,13 @@ def _to_update(request: Any) -> models.UpdateCollection:
 
 def _to_points(request: Any) -> models.PointsList:
     return models.PointsList(points=[GrpcToRest.convert_point_struct(point) for point in request.points])
+
+
+def _to_read(request: Any) -> models.PointRequest:
+    return models.PointRequest(
+        ids=[GrpcToRest.convert_point_id(one) for one in request.ids],
+        with_vector=GrpcToRest.convert_with_vectors_selector(request.with_vectors),
+    )
 
 
 def _to_query(request: Any) -> models.QueryRequest:
@@ -296,6 +311,12 @@ _GRPC: dict[tuple[str, str], tuple[str, Any, Callable[[Any], Any], Callable[[Any
         wire.UpsertPoints,
         _to_points,
         lambda done: wire.PointsOperationResponse(result=RestToGrpc.convert_update_result(done)),
+    ),
+    (_POINTS, "Get"): (
+        "read",
+        wire.GetPoints,
+        _to_read,
+        lambda records: wire.GetResponse(result=[RestToGrpc.convert_record(one) for one in records]),
     ),
     (_POINTS, "Count"): (
         "count",

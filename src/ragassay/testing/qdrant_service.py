@@ -100,6 +100,12 @@ class Service:
                 raise Refused(400, f"Wrong input: {error}") from error
         return models.UpdateResult(operation_id=1, status=self.written)
 
+    def read(self, name: str, request: models.PointRequest) -> list[models.Record]:
+        """Return the points of these ids that are there, with their vectors."""
+        ids: list[Any] = [one for one in request.ids if isinstance(one, int)]
+        found = self._of(name).shard.retrieve(ids, with_payload=False, with_vector=True)
+        return [models.Record(id=int(str(one.id)), payload={}, vector=_read_back(one.vector)) for one in found]
+
     def count(self, name: str) -> models.CountResult:
         """Return how many points there are."""
         return models.CountResult(count=self._of(name).shard.info().points_count)
@@ -222,6 +228,15 @@ def _vector(vector: Any) -> Any:
     if isinstance(vector, models.SparseVector):
         return qdrant_edge.SparseVector(vector.indices, vector.values)
     return list(vector)
+
+
+def _read_back(vectors: Any) -> Any:
+    return {
+        name: models.SparseVector(indices=one.indices, values=one.values)
+        if isinstance(one, qdrant_edge.SparseVector)
+        else list(one)
+        for name, one in vectors.items()
+    }
 
 
 def _prefetch(prefetch: models.Prefetch) -> Any:

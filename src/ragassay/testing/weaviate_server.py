@@ -26,7 +26,7 @@ from ragassay.testing.rest_server import Answer, Asked, RestServer
 from ragassay.testing.weaviate_search import Collection, Ranked
 
 with warnings.catch_warnings():  # imported, the client sets the whole process's filter to show every warning
-    from weaviate.proto.v1 import aggregate_pb2, base_search_pb2, batch_pb2, search_get_pb2, weaviate_pb2_grpc
+    from weaviate.proto.v1 import aggregate_pb2, base_pb2, base_search_pb2, batch_pb2, search_get_pb2, weaviate_pb2_grpc
 
 VERSION = "1.38.2"
 MAX_RESULTS = 10_000
@@ -205,6 +205,8 @@ class WeaviateServer(RestServer):
         collection = self._named(request.collection)
         if not 0 < request.limit <= MAX_RESULTS:
             raise Refused(f"explorer: list class: query maximum results exceeded: {request.limit}")
+        if request.HasField("filters"):
+            return self._read_back(collection, request)
         kind, found = self._found(collection, request)
         results = []
         for id, value in found:
@@ -214,6 +216,24 @@ class WeaviateServer(RestServer):
                 setattr(metadata, f"{kind}_present", True)
             results.append(search_get_pb2.SearchResult(metadata=metadata))
         return search_get_pb2.SearchReply(took=0.001, results=results)
+
+    def _read_back(self, collection: Collection, request: Any) -> Any:
+        """Return objects by their ids, with the vectors and the properties that are asked for."""
+        any_of = request.filters.filters or [request.filters]
+        if any(one.operator != base_pb2.Filters.OPERATOR_EQUAL or one.target.property != "_id" for one in any_of):
+            raise Refused("this filter is none that the stand-in knows")
+        results = []
+        for id in (one.value_text for one in any_of if one.value_text in collection.objects):
+            metadata = search_get_pb2.MetadataResult(id=id, id_as_bytes=UUID(id).bytes)
+            if id in collection.vectors:
+                for name in request.metadata.vectors:
+                    row = collection.vectors[id].astype("<f4").tobytes()
+                    metadata.vectors.append(base_pb2.Vectors(name=name, vector_bytes=row))
+            held = search_get_pb2.PropertiesResult(target_collection=collection.name)
+            for name in request.properties.non_ref_properties:
+                held.non_ref_props.fields[name].text_value = collection.objects[id]
+            results.append(search_get_pb2.SearchResult(metadata=metadata, properties=held))
+        return search_get_pb2.SearchReply(took=0.001, results=results[: request.limit])
 
     def _found(self, collection: Collection, request: Any) -> tuple[str, Ranked]:
         if request.HasField("near_vector"):

@@ -202,7 +202,15 @@ def test_a_whole_index_is_only_read(server: ElasticServer) -> None:
     server.asked.clear()
     again = built(server)
     assert (again.stored.reused, again.stored.others) == (True, (other.stored.name,))
-    assert [operation for operation, _ in server.asked] == ["info", "mapping", "count", "mapping", "count", "mapping"]
+    assert [operation for operation, _ in server.asked] == [
+        "info",
+        "mapping",
+        "count",
+        "mapping",
+        "count",
+        "search",
+        "mapping",
+    ]
     again.close()
     other.close()
 
@@ -283,17 +291,17 @@ def test_a_page_in_place_of_a_reply(server: ElasticServer) -> None:
         built(server)
 
 
-def test_another_kind_of_server() -> None:
+def test_another_kind_of_server(monkeypatch: pytest.MonkeyPatch) -> None:
     """An Elasticsearch is not taken for an OpenSearch, nor the other way round; each names the other's kind."""
     with ElasticsearchServer() as server:
         server.product = ""
         with pytest.raises(StackError, match='does not call itself Elasticsearch; name kind = "opensearch"'):
             built(server)
     with OpenSearchServer() as other:
-        other.version = {"number": "8.1.0", "build_flavor": "default", "lucene_version": "9"}
+        monkeypatch.setattr(other, "version", {"number": "8.1.0", "build_flavor": "default", "lucene_version": "9"})
         with pytest.raises(StackError, match=r'calls its distribution .None.; name kind = "elasticsearch"'):
             built(other)
-        other.version = {"number": "2.18.0", "distribution": "opensearch", "lucene_version": "9"}
+        monkeypatch.setattr(other, "version", {"number": "2.18.0", "distribution": "opensearch", "lucene_version": "9"})
         with pytest.raises(StackError, match=r"is version '2\.18\.0'; use 2\.19 or later"):
             built(other)
 

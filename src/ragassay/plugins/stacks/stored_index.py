@@ -61,6 +61,14 @@ class ReadsBack(Protocol):
         ...
 
 
+@runtime_checkable
+class KeepsUnitLength(Protocol):
+    """A store that may keep a vector's direction alone, where only that is compared."""
+
+    unit_length: bool
+    """True where the rows that it gives back have the length 1, or are zero."""
+
+
 def digest_of(chunks: Sequence[Chunk], embedder: Embedder | None, settings: JSON) -> str:
     """Return 32 hex digits over the chunks' ids and texts, in order, the embedder and what shapes the index."""
     held = [[chunk.id, chunk.sha256] for chunk in chunks]
@@ -107,11 +115,19 @@ def bring_up(
     return held is not None and held.count == wanted
 
 
+def _of_unit_length(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    lengths = np.linalg.norm(rows.astype(np.float64), axis=-1, keepdims=True)
+    return (rows / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)
+
+
 def _compare(kind: str, name: str, store: ReadsBack, matrix: NDArray[np.float32], block: int) -> None:
     """Raise `StackError` unless the store gives back every row under its position."""
     for first, rows in points(matrix, block):
         with raised_as_stack_error(kind, f"read the index {name!r}"):
             places, found = store.read(first, len(rows))
+        if isinstance(store, KeepsUnitLength) and store.unit_length:
+            rows = _of_unit_length(rows)
+            found = _of_unit_length(found)
         whole = list(places) == list(range(first, first + len(rows))) and found.shape == rows.shape
         if not whole or not np.allclose(found, rows, rtol=1e-5, atol=1e-6 * max(1.0, float(np.abs(rows).max()))):
             raise StackError(

@@ -131,6 +131,18 @@ class ElasticClient:
         replies.whole(self.kind, found.shards, "search", timed_out=found.timed_out or found.terminated_early)
         return found.hits
 
+    def kept(self, index: str, ids: Sequence[str], asked: JSON) -> list[replies.Kept]:
+        """Return the documents of these ids that are there, with what is `asked` for of them."""
+        body = {"query": {"ids": {"values": list(ids)}}, "size": len(ids), "track_total_hits": True, **asked}
+
+        def ask() -> Any:
+            return self._client.search(index=index, body=body, allow_partial_search_results=False)
+
+        found = self._read("read its documents", ask, replies.ReadBack)
+        stopped = found.timed_out or found.terminated_early
+        replies.whole(self.kind, found.shards, "read its documents", timed_out=stopped)
+        return found.hits.hits
+
     def tokens(self, index: str, field: str, text: str) -> list[str]:
         """Return what the analyzer of a field makes of a text."""
         body = {"field": field, "text": text}

@@ -31,6 +31,10 @@ class Dialect(Protocol):
         """Return what the index is set to for its vectors' sake."""
         ...
 
+    def reading(self, fields: Sequence[str]) -> JSON:
+        """Return the part of a search's body that asks for the values of these fields, vectors included."""
+        ...
+
     def near(self, settings: Settings, vector: Sequence[float]) -> JSON:
         """Return the part of a search's body that asks for the nearest vectors."""
         ...

@@ -38,6 +38,10 @@ class ElasticsearchDialect:
         """Return nothing: the field says all."""
         return {}
 
+    def reading(self, fields: Sequence[str]) -> JSON:
+        """Ask for fields: from version 9.2 on `_source` is without the vectors."""
+        return {"_source": False, "fields": list(fields)}
+
     def near(self, settings: Settings, vector: Sequence[float]) -> JSON:
         """Ask by script, or the graph; of a graph always as many candidates are asked for, whatever k is."""
         if settings.exact:

@@ -42,6 +42,10 @@ class OpenSearchDialect:
             return {"knn": False}
         return {"knn": True, "knn.advanced.approximate_threshold": 0}
 
+    def reading(self, fields: Sequence[str]) -> JSON:
+        """Ask for a part of `_source`, which holds the vectors."""
+        return {"_source": list(fields)}
+
     def near(self, settings: Settings, vector: Sequence[float]) -> JSON:
         """Ask by script, or the graph; of a graph always as many candidates are asked for, whatever k is."""
         if settings.exact:

@@ -109,6 +109,29 @@ class Found(msgspec.Struct, rename={"shards": "_shards"}):
     terminated_early: bool = False
 
 
+class Kept(msgspec.Struct, rename={"id": "_id", "source": "_source"}):
+    """One document with what was asked for of it: under `fields` each value is in a list, in `_source` it is not."""
+
+    id: str
+    fields: JSON = {}
+    source: JSON = {}
+
+
+class KeptHits(msgspec.Struct):
+    """The documents that were read."""
+
+    hits: list[Kept]
+
+
+class ReadBack(msgspec.Struct, rename={"shards": "_shards"}):
+    """The answer to a search that reads documents by their ids."""
+
+    timed_out: bool
+    shards: Shards
+    hits: KeptHits
+    terminated_early: bool = False
+
+
 class Token(msgspec.Struct):
     """One token of a text."""
 

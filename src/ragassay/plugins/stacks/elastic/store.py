@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ragassay.errors import StackError
 from ragassay.plugins.stacks.elastic.client import ElasticClient
 from ragassay.plugins.stacks.elastic.dialect import TEXT, VECTOR, Dialect
-from ragassay.plugins.stacks.elastic.replies import Bulk, Written, reason
+from ragassay.plugins.stacks.elastic.replies import Bulk, Kept, Written, reason
 from ragassay.plugins.stacks.elastic.settings import Settings
 from ragassay.plugins.stacks.stored_index import Held
 from ragassay.records import JSON
@@ -44,6 +44,8 @@ class ElasticStore:
         self._index_timeout_s = index_timeout_s
         self._digest = ""
         self._merged = False
+        self.unit_length = settings.metric == "cosine"
+        """A graph by cosine may keep a vector divided by its length."""
 
     def held(self) -> Held | None:
         """Return what the server holds under the name."""
@@ -85,6 +87,21 @@ class ElasticStore:
         ids = [str(at) for at in range(first, first + len(rows))]
         _patiently(lambda: self._written(ids, self._client.bulk(self._index, operations)))
 
+    def read(self, first: int, count: int) -> tuple[list[int], NDArray[np.float32]]:
+        """Return the rows that stand there, zeros for no vector; a text that is another one is an error."""
+        settings = self._settings
+        fields = [*([VECTOR] if settings.vectors else []), *([TEXT] if settings.texts else [])]
+        found = self._client.kept(
+            self._index, [str(at) for at in range(first, first + count)], self._dialect.reading(fields)
+        )
+        held = {int(one.id): one for one in found}
+        places = sorted(held)
+        if settings.texts and any(_value(held[at], TEXT) != [self._texts[at]] for at in places):
+            raise StackError(f"{self._client.kind}: a text in {self._index!r} was altered; remove the index by hand")
+        rows = [_value(held[at], VECTOR) for at in places]
+        width = max((len(row) for row in rows), default=1) or 1
+        return places, np.array([row or [0.0] * width for row in rows], np.float32).reshape(len(places), width)
+
     def finish(self) -> None:
         """Merge the index into one segment, whose statistics and graph are those of all documents and of no other."""
         if self._merged:
@@ -117,6 +134,11 @@ class ElasticStore:
                 + (_said(failed[0]) if failed else "it reports errors and names none"),
                 retryable=bool(failed) and all(one.status == 429 or one.status >= 500 for one in failed),
             )
+
+
+def _value(one: Kept, field: str) -> list[Any]:
+    value = one.fields.get(field, one.source.get(field, []))
+    return value if isinstance(value, list) else [value]
 
 
 def _said(one: Written) -> str:

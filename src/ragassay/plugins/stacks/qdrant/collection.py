@@ -49,6 +49,8 @@ class Collection:
         self._settings = settings
         self._weights = weights
         self._index_timeout_s = index_timeout_s
+        self.unit_length = settings.metric == "cosine"
+        """The server divides a vector by its length then."""
 
     def held(self) -> Held | None:
         """Return what the server holds under the name."""
@@ -85,6 +87,20 @@ class Collection:
         done = self._connection.asked("write points", write)
         if done.status != models.UpdateStatus.COMPLETED:
             raise StackError(f"qdrant did not finish writing points: it says {done.status.value!r}", retryable=True)
+
+    def read(self, first: int, count: int) -> tuple[list[int], NDArray[np.float32]]:
+        """Return the points that stand there; weights of tokens that are other ones are an error."""
+        ids, names = list(range(first, first + count)), [DENSE, *([TOKENS] if self._weights else [])]
+        read = partial(self._client.retrieve, self._name, ids=ids, with_payload=False, with_vectors=names)
+        held = {one.id: one.vector or {} for one in self._connection.asked("read points", read)}
+        places = sorted(at for at in held if isinstance(at, int))
+        if self._weights is not None:
+            for at in places:
+                if not _same(self._weights.rows[at], held[at].get(TOKENS)):
+                    raise StackError(
+                        f"qdrant: the words of chunk {at + 1} in {self._name!r} were altered; remove it by hand"
+                    )
+        return places, np.array([held[at].get(DENSE, []) for at in places], np.float32)
 
     def finish(self) -> None:
         """Have everything indexed, and wait until it is and until no point is hidden from searches."""
@@ -187,6 +203,15 @@ class Collection:
         if self._weights is not None and (row := self._weights.rows[at]) is not None:
             held = {DENSE: vector, TOKENS: _sparse(row)}
         return models.PointStruct(id=at, vector=dict(held))
+
+
+def _same(wanted: Sparse | None, found: Any) -> bool:
+    """Tell whether the server's weights, in 32 bits and in an order of its own, are those of the chunk."""
+    there = dict(zip(found.indices, found.values, strict=True)) if found is not None else {}
+    numbers, weights = wanted or ([], [])
+    return sorted(there) == sorted(numbers) and all(
+        abs(there[number] - weight) <= 1e-5 * abs(weight) for number, weight in zip(numbers, weights, strict=True)
+    )
 
 
 def _sparse(tokens: Sparse) -> models.SparseVector:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -57,6 +58,8 @@ class WeaviateStore:
         used = connection.client.collections.use(name)
         self.collection = used.with_consistency_level(ConsistencyLevel(settings.consistency))
         """The client's handle."""
+        self.unit_length = settings.metric == "cosine"
+        """A server divides a vector by its length then."""
 
     def held(self) -> Held | None:
         """Return what the server holds under the name; raises `StackError` where it is ours and indexed otherwise."""
@@ -84,6 +87,28 @@ class WeaviateStore:
         """Write objects, those that are there already over; raises `StackError` where one of them was refused."""
         objects = [self._object(at, row) for at, row in enumerate(rows, first)]
         self._connection.patiently("write objects", lambda: self.collection.data.insert_many(objects))
+
+    def read(self, first: int, count: int) -> tuple[list[int], NDArray[np.float32]]:
+        """Return the rows that stand there, zeros where no vectors are kept; a text that is another is an error."""
+        settings, query = self._settings, self.collection.query
+        ids = [id_of(at) for at in range(first, first + count)]
+
+        def ask() -> Any:
+            return query.fetch_objects_by_ids(
+                ids,
+                limit=count,
+                include_vector=[VECTOR] if settings.vectors else False,
+                return_properties=[TEXT] if settings.texts else False,
+            )
+
+        found = self._connection.patiently("read objects", ask).objects
+        held = {at: one for one in found if (at := position_of(UUID(int=one.uuid.int))) is not None}
+        places = sorted(held)
+        if settings.texts and any(held[at].properties.get(TEXT) != self._texts[at] for at in places):
+            raise StackError(f"weaviate: a text in {self._name!r} was altered; remove the collection by hand")
+        if not settings.vectors:
+            return places, np.zeros((len(places), 1), np.float32)
+        return places, np.array([held[at].vector.get(VECTOR, []) for at in places], np.float32)
 
     def finish(self) -> None:
         """Wait until every vector is in the index: a server may take objects first and index them later."""
