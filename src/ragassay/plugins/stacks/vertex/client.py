@@ -33,7 +33,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 LONGEST_PAUSE_S = 30.0
 RECONNECT = (
     ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 5000),  # gRPC gives one attempt to connect, TLS included, so long
     ("grpc.max_reconnect_backoff_ms", 1000),
 )
 
