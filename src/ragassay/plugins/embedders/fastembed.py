@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import fastembed
 import numpy as np
@@ -15,8 +14,8 @@ from loguru import logger
 from numpy.typing import NDArray
 
 from ragassay.canon import sha256
-from ragassay.errors import InputError, PluginError
-from ragassay.plugins.embedders.local import EmbedderParameters, check_truncation, described, digests_of, finished
+from ragassay.errors import PluginError
+from ragassay.plugins.embedders.local import EmbedderParameters, Kind, LocalEmbedder, check_truncation, digests_of
 from ragassay.records import JSON
 
 logger.disable("fastembed")  # what fails is raised; its log would be written between the lines of the terminal
@@ -28,11 +27,9 @@ POOLINGS = {
     "none": PoolingType.DISABLED,
 }
 _REGISTERING = threading.Lock()
-_COUNTED = 256
-"""Texts tokenised at a time when they are only counted."""
 
 
-class FastEmbedEmbedder:
+class FastEmbedEmbedder(LocalEmbedder["_Model"]):
     """Takes `path` (with `model_file`, `pooling`) or `id`, `threads`, `batch` and what all embedders take."""
 
     def __init__(self, **params: Any) -> None:
@@ -42,71 +39,38 @@ class FastEmbedEmbedder:
         self._model_file = read.text("model_file") or "model.onnx"
         self._pooling = read.choice("pooling", "mean", tuple(POOLINGS))
         self._max_seq_length = read.limit("max_seq_length")
-        self._truncate_dim = read.limit("truncate_dim")
-        self._normalise = read.flag("normalise", True)
+        super().__init__(read)
         self._batch = read.integer("batch", 1, low=1, high=4096)
         self._threads = read.integer("threads", 1, low=1, high=256)
-        self._prefix = {
-            "document": read.prefix("document_prefix") or "",
-            "query": read.prefix("query_prefix") or "",
-        }
+        self._prefix = read.prefixes()
         read.one_of("path", "id")
+        given = [name for name in ("model_file", "pooling") if self._id and name in params]
+        read.note(*(f"{name} belongs to path: the package knows it for an id" for name in given))
         read.finish()
-        if given := [name for name in ("model_file", "pooling") if self._id and name in params]:
-            raise InputError(
-                "the parameters of 'fastembed' cannot be used",
-                [f"{name} belongs to path: the package knows it for an id" for name in given],
-            )
-        self._lock = threading.Lock()
-        self._loaded: _Model | None = None
-
-    def embed(self, texts: Sequence[str], kind: Literal["document", "query"]) -> NDArray[np.float32]:
-        """Return rows of shape (len(texts), dimension), of length 1 unless `normalise` is off.
-
-        Raises `PluginError` when the model is absent, damaged or cannot be run.
-        """
-        model = self._model()
-        if not texts:
-            return np.zeros((0, self._truncate_dim or model.dimension), dtype=np.float32)
-        prefix = self._prefix[kind]
-        with self._lock:
-            rows = model.rows([prefix + text for text in texts], kind, self._batch)
-        return finished(rows, self._truncate_dim, self._normalise)
-
-    def count_truncated(self, texts: Sequence[str]) -> int:
-        """Return how many of `texts`, their prefix before them, are longer than the limit, without embedding them."""
-        model, prefix = self._model(), self._prefix["document"]
-        with self._lock:
-            return sum(
-                model.too_long([prefix + text for text in texts[at : at + _COUNTED]])
-                for at in range(0, len(texts), _COUNTED)
-            )
 
     def describe(self) -> JSON:
         """Return model, weights digests, dimension, pooling, limit, prefixes and versions (loads the files)."""
         model = self._model()
         own = {} if self._id else {"model_file": self._model_file, "pooling": self._pooling}
-        return described(
+        return self._described(
+            model,
             {name: version(name) for name in ("fastembed", "onnxruntime", "tokenizers")},
             kind="fastembed",
             model=self._id or None,
             revision=model.revision,
             weights=model.digests,
-            dimension=self._truncate_dim or model.dimension,
-            truncated_from=None if self._truncate_dim is None else model.dimension,
             token_limit=model.limit or "none",
-            normalised=self._normalise,
             batch=self._batch,
             threads=self._threads,
             prefix=dict(self._prefix),
             **own,
         )
 
-    def _model(self) -> _Model:
-        with self._lock:
-            if self._loaded is None:
-                self._loaded = self._load()
-            return self._loaded
+    def _rows(self, model: _Model, texts: list[str], kind: Kind) -> NDArray[Any]:
+        return model.rows([self._prefix[kind] + text for text in texts], kind, self._batch)
+
+    def _too_long(self, model: _Model, texts: list[str]) -> int:
+        return model.too_long([self._prefix["document"] + text for text in texts])
 
     def _load(self) -> _Model:
         try:

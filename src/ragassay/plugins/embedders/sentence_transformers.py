@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import huggingface_hub
-import numpy as np
 import sentence_transformers
 from numpy.typing import NDArray
 from transformers.utils import logging as transformers_logging
 
 from ragassay.errors import InputError, PluginError
-from ragassay.plugins.embedders.local import EmbedderParameters, check_truncation, described, digests_of, finished
+from ragassay.plugins.embedders.local import EmbedderParameters, Kind, LocalEmbedder, check_truncation, digests_of
 from ragassay.records import JSON
 
 _PROMPTS = {"document": ("document", "passage", "corpus"), "query": ("query",)}
 """The names under which a model's own prompts are looked for, in this order."""
 
-_COUNTED = 256
-"""Texts tokenised at a time when they are only counted."""
 
-
-class SentenceTransformersEmbedder:
+class SentenceTransformersEmbedder(LocalEmbedder["_Model"]):
     """Takes `path` or `id` with `revision`, prompts, `device`, `batch`, lengths and what all embedders take."""
 
     def __init__(self, **params: Any) -> None:
@@ -36,13 +31,11 @@ class SentenceTransformersEmbedder:
         self._revision = read.text("revision")
         self._device = read.text("device") or "cpu"
         self._max_seq_length = read.limit("max_seq_length")
-        self._truncate_dim = read.limit("truncate_dim")
-        self._normalise = read.flag("normalise", True)
+        super().__init__(read)
         self._batch = read.integer("batch", 1, low=1, high=4096)
         self._prefix = {kind: read.prefix(f"{kind}_prefix", None) for kind in _PROMPTS}
         self._prompt = {kind: read.text(f"{kind}_prompt") for kind in _PROMPTS}
         read.one_of("path", "id")
-        read.finish()
         problems = [
             f"give {kind}_prefix or {kind}_prompt, and not both"
             for kind in _PROMPTS
@@ -50,34 +43,15 @@ class SentenceTransformersEmbedder:
         ]
         if self._revision is not None and self._path is not None:
             problems.append("revision belongs to id: a folder has the files that it has")
-        if problems:
-            raise InputError("the parameters of 'sentence-transformers' cannot be used", problems)
-        self._lock = threading.Lock()
-        self._loaded: _Model | None = None
-
-    def embed(self, texts: Sequence[str], kind: Literal["document", "query"]) -> NDArray[np.float32]:
-        """Return rows of shape (len(texts), dimension), of length 1 unless `normalise` is off.
-
-        Raises `PluginError` when the model is absent, damaged or cannot be run.
-        """
-        model = self._model()
-        if not texts:
-            return np.zeros((0, self._truncate_dim or model.dimension), dtype=np.float32)
-        with self._lock:
-            rows = model.rows(list(texts), kind, self._batch)
-        return finished(rows, self._truncate_dim, self._normalise)
-
-    def count_truncated(self, texts: Sequence[str]) -> int:
-        """Return how many of `texts`, their prompt before them, are longer than the limit, without embedding them."""
-        model = self._model()
-        with self._lock:
-            return sum(model.too_long(texts[at : at + _COUNTED]) for at in range(0, len(texts), _COUNTED))
+        read.note(*problems)
+        read.finish()
 
     def describe(self) -> JSON:
         """Return model, revision, weights digests, dimension, limit, prompts and versions (loads the model)."""
         model = self._model()
         libraries = ("sentence-transformers", "transformers", "tokenizers", "torch")
-        return described(
+        return self._described(
+            model,
             {name.replace("-", "_"): version(name) for name in libraries},
             kind="sentence-transformers",
             model=self._id,
@@ -85,19 +59,16 @@ class SentenceTransformersEmbedder:
             weights=model.digests,
             precision=model.precision,
             device=self._device,
-            dimension=self._truncate_dim or model.dimension,
-            truncated_from=None if self._truncate_dim is None else model.dimension,
             token_limit=model.limit or "none",
-            normalised=self._normalise,
             batch=self._batch,
             prefix=dict(model.prefix),
         )
 
-    def _model(self) -> _Model:
-        with self._lock:
-            if self._loaded is None:
-                self._loaded = self._load()
-            return self._loaded
+    def _rows(self, model: _Model, texts: list[str], kind: Kind) -> NDArray[Any]:
+        return model.rows(texts, kind, self._batch)
+
+    def _too_long(self, model: _Model, texts: list[str]) -> int:
+        return model.too_long(texts)
 
     def _load(self) -> _Model:
         try:

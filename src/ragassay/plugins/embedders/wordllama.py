@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.errors import InputError, PluginError
-from ragassay.plugins.embedders.local import EmbedderParameters, described, finished
+from ragassay.errors import PluginError
+from ragassay.plugins.embedders.local import EmbedderParameters, Kind, LocalEmbedder
 from ragassay.plugins.weights import file_digest
 from ragassay.records import JSON
 
@@ -44,7 +42,7 @@ BATCH = 16
 _PACKAGE = Path(wordllama.__file__).parent
 
 
-class WordLlamaEmbedder:
+class WordLlamaEmbedder(LocalEmbedder["_Model"]):
     """Averages the vectors of a text's word pieces; takes `id`, `dimension`, `path` and what all embedders take."""
 
     def __init__(self, **params: Any) -> None:
@@ -52,51 +50,22 @@ class WordLlamaEmbedder:
         self._id = read.text("id") or DEFAULT
         self._dimension = read.integer("dimension", DIMENSION, low=1, high=65_536)
         self._path = read.folder()
-        self._truncate_dim = read.limit("truncate_dim")
-        self._normalise = read.flag("normalise", True)
-        self._prefix = {
-            "document": read.prefix("document_prefix") or "",
-            "query": read.prefix("query_prefix") or "",
-        }
+        super().__init__(read)
+        self._prefix = read.prefixes()
+        read.note(*self._unknown())
         read.finish()
-        if problems := list(self._unknown()):
-            raise InputError("the parameters of 'wordllama' cannot be used", problems)
-        self._lock = threading.Lock()
-        self._loaded: _Model | None = None
-
-    def embed(self, texts: Sequence[str], kind: Literal["document", "query"]) -> NDArray[np.float32]:
-        """Return rows of shape (len(texts), dimension); a text without word pieces is a row of zeros.
-
-        Raises `PluginError` when the weights are absent or cannot be read.
-        """
-        model = self._model()
-        if not texts:
-            return np.zeros((0, self._truncate_dim or self._dimension), dtype=np.float32)
-        prefix = self._prefix[kind]
-        try:
-            with self._lock:
-                rows = model.inference.embed([prefix + text for text in texts], norm=False, batch_size=BATCH)
-        except Exception as error:  # the package raises types of its own
-            raise PluginError(f"wordllama could not embed {len(texts)} texts: {error}") from error
-        return finished(rows, self._truncate_dim, self._normalise)
-
-    def count_truncated(self, texts: Sequence[str]) -> int:
-        """Return 0: every text is read to its end."""
-        return 0 * len(texts)
 
     def describe(self) -> JSON:
         """Return model, weights digests, dimensions, pooling, prefixes and versions (loads the files)."""
         model = self._model()
-        return described(
+        return self._described(
+            model,
             {name: version(name) for name in ("wordllama", "tokenizers", "numpy")},
             kind="wordllama",
             model=self._id,
             weights=model.digests,
-            dimension=self._truncate_dim or self._dimension,
-            truncated_from=None if self._truncate_dim is None else self._dimension,
             token_limit="none",
             pooling="mean",
-            normalised=self._normalise,
             prefix=dict(self._prefix),
         )
 
@@ -109,11 +78,17 @@ class WordLlamaEmbedder:
         if self._truncate_dim is not None and self._truncate_dim > self._dimension:
             yield f"truncate_dim = {self._truncate_dim} must be an integer from 1 to {self._dimension}"
 
-    def _model(self) -> _Model:
-        with self._lock:
-            if self._loaded is None:
-                self._loaded = self._load()
-            return self._loaded
+    def _rows(self, model: _Model, texts: list[str], kind: Kind) -> NDArray[Any]:
+        try:
+            prefixed = [self._prefix[kind] + text for text in texts]
+            rows: NDArray[Any] = model.inference.embed(prefixed, norm=False, batch_size=BATCH)
+        except Exception as error:  # the package raises types of its own
+            raise PluginError(f"wordllama could not embed {len(texts)} texts: {error}") from error
+        return rows
+
+    def _too_long(self, model: _Model, texts: list[str]) -> int:
+        """Return 0: every text is read to its end."""
+        return 0
 
     def _load(self) -> _Model:
         """Read the two files; the vectors must have the dimension that was said."""

@@ -15,7 +15,7 @@ from ragassay.seams import Progress
 
 
 class ElasticsearchStack:
-    """Takes where and how: see `elastic_settings`; `key` comes from the runner, the part is `embedder`."""
+    """Takes where and how: see `settings`; `key` comes from the runner, the part is `embedder`."""
 
     owns_corpus: ClassVar[bool] = False
     default_parts: ClassVar[Mapping[str, JSON]] = {"embedder": {"kind": "minilm-l6-v2-int8"}}
