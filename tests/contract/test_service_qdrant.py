@@ -1,4 +1,4 @@
-"""The stack `qdrant` keeps the promises of a stack over a server, by REST, against the stand-in behind a gate."""
+"""The stack `qdrant` keeps a server stack's promises, by REST and gRPC, against the stand-in behind a gate."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ pytest.importorskip("qdrant_client", reason="pip install 'ragassay[qdrant]'")
 
 from ragassay.records import JSON
 from ragassay.testing.qdrant_server import QdrantServer
-from ragassay.testing.service_contract import ServiceContract
+from ragassay.testing.service_contract import KEY, ServiceContract
 from ragassay.testing.service_gate import Gate
 
 
@@ -58,3 +58,34 @@ class TestQdrantService(ServiceContract):
         """Take the collection away."""
         server.behind.service.collections.pop(name).close()
         return True
+
+
+class GrpcGated(Gate):
+    """The stand-in behind a gate of gRPC; it refuses the key itself, in the words of its protocol."""
+
+    def __init__(self, server: QdrantServer) -> None:
+        self.behind = server
+        # A message is followed by its trailers: half of all is cut off, so that the message itself is.
+        super().__init__(server.grpc_port, cut_tenths=5)
+
+    def refuse(self, on: bool) -> None:
+        """Take another key from now on, or this one again."""
+        self.behind._api_key = "another-key" if on else KEY
+
+
+class TestQdrantServiceGrpc(TestQdrantService):
+    """Over gRPC."""
+
+    @contextmanager
+    def server(self) -> Iterator[Any]:
+        """Start a server and open the gate to its gRPC."""
+        with QdrantServer() as server:
+            gate = GrpcGated(server)
+            try:
+                yield gate
+            finally:
+                gate.close()
+
+    def connection(self, server: Any) -> JSON:
+        """Name the gate; REST is not asked."""
+        return {"url": server.behind.url, "grpc_port": server.port, "transport": "grpc"}

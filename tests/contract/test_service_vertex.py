@@ -24,7 +24,8 @@ class GatedServer(Gate):
 
     def __init__(self, server: VertexServer, transport: str) -> None:
         self.behind = server
-        super().__init__(int(getattr(server, transport).rpartition(":")[2]))
+        # Over gRPC the message is followed by its trailers: half of all is cut, so that the message itself is.
+        super().__init__(int(getattr(server, transport).rpartition(":")[2]), cut_tenths=5 if transport == "grpc" else 1)
 
     def refuse(self, on: bool) -> None:
         """Take another token from now on, or this one again."""

@@ -9,7 +9,7 @@ from ragassay.records import Record
 from ragassay.run.board_file import LOCAL_MODELS, BoardFile, ModelTable, RowTable
 from ragassay.run.board_run import Prepared
 from ragassay.run.budget import usd
-from ragassay.run.build import parts_of
+from ragassay.run.build import Part, parts_of
 from ragassay.run.expectation import (
     CHARACTERS_PER_TOKEN,
     JUDGE_INPUT_TOKENS,
@@ -52,12 +52,15 @@ def counts_anything(board: BoardFile) -> bool:
 
 
 def _asking(rows: Sequence[RowTable]) -> tuple[str, ...]:
-    """Return the rows whose searches ask a model or an embedder behind an endpoint."""
-    return tuple(
-        row.name
-        for row in rows
-        if any(part.seam != "stacks" and part.entry.get("kind") == "openai" for part in parts_of(row.stack))
-    )
+    """Return the rows whose searches ask a model, an embedder or a reranker behind an endpoint."""
+    return tuple(row.name for row in rows if any(_asks(part) for part in parts_of(row.stack)))
+
+
+def _asks(part: Part) -> bool:
+    """Tell whether a part asks a service that bills what is asked: an endpoint, or whatever names a price."""
+    if part.entry.get("price") is not None or part.entry.get("method") == "endpoint":
+        return True
+    return part.seam != "stacks" and part.entry.get("kind") == "openai"
 
 
 def forecast(prepared: Prepared, passes: Mapping[str, int] | None = None, done: Tally | None = None) -> Forecast:

@@ -144,6 +144,14 @@ def test_a_dry_run_names_the_rows_that_it_does_not_count(lab: Lab) -> None:
     assert "besides: what the searches of row ask for themselves is not counted\nnothing was asked" in done.output
 
 
+def test_a_dry_run_names_the_rows_that_ask_a_rerank_service(lab: Lab) -> None:
+    """A service that bills its searches is asked by every one of the row's."""
+    service = 'method = "endpoint", form = "cohere", id = "m", url = "http://127.0.0.1:9/v2/rerank"'
+    lab.write(stack=f'{{ kind = "rerank", of = {{ kind = "bm25" }}, {service} }}')
+    done = CliRunner().invoke(run.command, [str(lab.folder / "board.toml"), "--dry-run"], catch_exceptions=False)
+    assert "besides: what the searches of row ask for themselves is not counted\nnothing was asked" in done.output
+
+
 def test_a_description_shows_an_equal_part_once() -> None:
     """The embedder of nine rows stands whole in the first; the JSON has it in each."""
     about: JSON = {"kind": "dense", "embedder": {"kind": "small", "dimension": 4}}

@@ -16,6 +16,14 @@ from ragassay.plugins.stacks.qdrant.faults import RAISED, as_stack_error, is_not
 OLDEST = (1, 16)
 """The first server whose collections hold metadata, where an index's digest is kept."""
 
+_CHANNEL = {
+    "grpc.enable_http_proxy": 0,
+    # A server that is started again is found again at once: by default a channel waits up to two minutes for it.
+    "grpc.initial_reconnect_backoff_ms": 100,
+    "grpc.min_reconnect_backoff_ms": 5000,  # how long one attempt to connect may take
+    "grpc.max_reconnect_backoff_ms": 200,
+}
+
 T = TypeVar("T")
 
 
@@ -33,7 +41,7 @@ class Connection:
             headers={"api-key": address.key.reveal()} if address.key else None,
             timeout=address.timeout_s,
             check_compatibility=False,
-            grpc_options={"grpc.enable_http_proxy": 0},
+            grpc_options=dict(_CHANNEL),  # the client writes into it
             trust_env=False,
         )
 
