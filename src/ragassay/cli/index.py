@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
+from typing import TextIO
 
 import click
 import msgspec
 
 from ragassay.cli import index_lines
+from ragassay.cli.aside import printing_aside
 from ragassay.cli.key_values import key_values
 from ragassay.cli.models import weights_cache
 from ragassay.errors import InputError
@@ -46,22 +49,23 @@ def command(
         )
     space = Workspace(workspace or board.path.parent / ".ragassay")
 
-    def show(row: RowIndexed) -> None:
+    def show(out: TextIO, row: RowIndexed) -> None:
         if not as_json:
             for line in index_lines.row(row):
-                click.echo(line)
+                click.echo(line, file=out)
 
     try:
-        found = index_board(
-            board,
-            space,
-            rows=rows,
-            keys=key_values(wanted),
-            weights_cache=weights_cache(),
-            report=Building(),
-            build=not check,
-            on_row=show,
-        )
+        with printing_aside() as out:
+            found = index_board(
+                board,
+                space,
+                rows=rows,
+                keys=key_values(wanted),
+                weights_cache=weights_cache(),
+                report=Building(),
+                build=not check,
+                on_row=partial(show, out),
+            )
     except KeyboardInterrupt:
         click.echo("\n  what is embedded and stored is kept; run the same command again to continue", err=True)
         raise

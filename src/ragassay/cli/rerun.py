@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from ragassay.cli.aside import printing_aside
 from ragassay.errors import InputError, PluginError
 from ragassay.site.safe import one_line
 from ragassay.verify import Finding, NotMade, Report
@@ -49,7 +50,8 @@ def _rerun(files: Mapping[str, bytes], report: Report, corpus: Path | None, fold
             raise
         return not_possible(f"re-execution needs {error.name}: pip install 'ragassay[run]'")
     workspace = workspace_of(folder, report.run_id)
-    done = rerun(files, corpus=corpus, workspace=workspace)
+    with printing_aside():
+        done = rerun(files, corpus=corpus, workspace=workspace)
     if workspace is None:
         return done
     try:

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from ragassay.cli.aside import printing_aside
 from ragassay.cli.board import Places, build_and_write, print_board
 from ragassay.cli.interrupts import interruptible
 from ragassay.cli.key_values import key_values
@@ -127,7 +128,7 @@ def planned(
     for name, reason in prepared.ready.left_out.items():
         click.echo(f"row {name!r} is left out: {reason}", err=True)
     status = RunStatus()
-    with contextlib.ExitStack() as stack:
+    with printing_aside(), contextlib.ExitStack() as stack:
         built = build_rows(prepared, space, options, building, status)
         for row in built:
             stack.callback(_close, row.name, row.retriever)

@@ -10,6 +10,7 @@ import msgspec
 
 from ragassay import plugins
 from ragassay.cli import stack_lines
+from ragassay.cli.aside import printing_aside
 from ragassay.cli.models import weights_cache
 from ragassay.cli.verb_group import VerbGroup
 from ragassay.errors import InputError
@@ -86,14 +87,15 @@ def check(board_path: Path, rows: tuple[str, ...], workspace: Path | None, as_js
             f"{board.path.name} names keys that are not set",
             [f"export {name}=… (its value is never written anywhere)" for name in unset],
         )
-    checked = check_stacks(
-        board,
-        Workspace(workspace or board.path.parent / ".ragassay"),
-        rows=rows,
-        keys={name: Secret(os.environ[name]) for name in wanted},
-        weights_cache=weights_cache(),
-        report=Building(),
-    )
+    with printing_aside():
+        checked = check_stacks(
+            board,
+            Workspace(workspace or board.path.parent / ".ragassay"),
+            rows=rows,
+            keys={name: Secret(os.environ[name]) for name in wanted},
+            weights_cache=weights_cache(),
+            report=Building(),
+        )
     if as_json:
         click.echo(msgspec.json.encode(checked).decode())
     else:
