@@ -26,6 +26,13 @@ def own_surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
         yield
 
 
+@pytest.fixture(autouse=True)
+def _short_pauses(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the run inside a contract suite ask a stack again at once."""
+    if "contract" in request.path.parts:
+        monkeypatch.setattr("ragassay.run.passes.FIRST_PAUSE_S", 0.02)
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of real corpora and question sets beside the checkout; skips where it is absent."""

@@ -45,9 +45,9 @@ class OverDense(StackContract):
 
 
 class TestOnnx(OverDense):
-    """A small graph made here, one pair a call."""
+    """A small graph made here, one pair a call, one thread."""
 
-    params: ClassVar[Mapping[str, Any]] = {"method": "cross-encoder"}
+    params: ClassVar[Mapping[str, Any]] = {"method": "cross-encoder", "threads": 1, "depth": 12}
 
     @pytest.fixture(autouse=True)
     def _folder(self, folder: Path) -> None:
@@ -66,7 +66,6 @@ class TestOnnxInBatches(TestOnnx):
         "batch": 7,
         "scores": "logits",
         "depth": 9,
-        "threads": 1,
     }
 
 

@@ -39,6 +39,8 @@ from ragassay.run.status import RunStatus
 from ragassay.seams import Judge, Retriever
 
 STACK_ATTEMPTS = 3
+FIRST_PAUSE_S = 1.0
+"""Before a search that failed is asked again; each further one is twice as long."""
 WARM_UP = "Where does the documentation begin?"
 
 
@@ -184,7 +186,7 @@ class PassRun:
             except StackError as error:
                 if not error.retryable or attempt == STACK_ATTEMPTS:
                     raise
-                await asyncio.sleep(0.5 * 2**attempt)
+                await asyncio.sleep(FIRST_PAUSE_S * 2 ** (attempt - 1))
         raise AssertionError("unreachable")
 
     async def _search_once(self, text: str, meter: Meter) -> Retrieval:

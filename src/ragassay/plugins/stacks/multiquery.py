@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from ragassay.errors import StackError
-from ragassay.plugins.stacks.inner import inner_of, lacks_inner
 from ragassay.plugins.stacks.parameters import Parameters
-from ragassay.plugins.stacks.prompted import Prompt, lacks_model, model_of, said
-from ragassay.plugins.stacks.rewriting import Rewriting, lists_of
-from ragassay.records import JSON, Chunk
-from ragassay.seams import Progress
+from ragassay.plugins.stacks.prompted import Prompt, said
+from ragassay.plugins.stacks.rewriting import Rewrites, lists_of
+from ragassay.seams import BlockingModel
 
 PROMPT = Prompt(
     id="multiquery/1",
@@ -28,44 +25,23 @@ MAX_CHARACTERS = 1000
 _MARKER = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.):])\s+")
 
 
-class MultiQuery:
+class MultiQuery(Rewrites):
     """Takes `queries`, `with_question`, `depth`, `rrf_k`, and the parts `of` (one stack) and `model`."""
 
-    owns_corpus: ClassVar[bool] = False
-    takes_own_texts: ClassVar[bool] = True
-    """A stack with a corpus of its own can be wrapped: its hits are delivered with their texts."""
-    default_parts: ClassVar[Mapping[str, JSON]] = {}
+    kind = "multiquery"
+    prompt = PROMPT
 
     def __init__(self, **params: Any) -> None:
-        read = Parameters("multiquery", params)
+        read = Parameters(self.kind, params)
         self._queries = read.integer("queries", 3, low=1, high=10)
         self._with_question = read.flag("with_question", True)
-        self._lists = lists_of(read)
+        self._about = {"queries": self._queries, "with_question": self._with_question, **lists_of(read)}
         read.finish()
 
-    @classmethod
-    def lacking(cls, entry: JSON) -> str | None:
-        """Say which part the entry lacks; None where it has all."""
-        return lacks_inner("multiquery", entry) or lacks_model("multiquery", entry)
-
-    def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> Rewriting:
-        """Return the wrapped stack with its model; raises `InputError` where one is missing."""
-        inner, model = inner_of("multiquery", parts, takes_own_texts=True), model_of("multiquery", parts)
-        progress(len(chunks), len(chunks))
-        about: JSON = {
-            "kind": "multiquery",
-            "queries": self._queries,
-            "with_question": self._with_question,
-            **self._lists,
-            "prompt": PROMPT.describe(),
-            "model": model.describe(),
-        }
-
-        def rewrite(text: str) -> list[str]:
-            words = wordings(said(model, PROMPT, count=str(self._queries), question=text), self._queries)
-            return [text, *words] if self._with_question else words
-
-        return Rewriting(inner, rewrite, chunks, about)
+    def rewritten(self, model: BlockingModel, text: str) -> list[str]:
+        """Return the wordings, and the question where it is searched for too."""
+        words = wordings(said(model, PROMPT, count=str(self._queries), question=text), self._queries)
+        return [text, *words] if self._with_question else words
 
 
 def wordings(reply: str, count: int) -> list[str]:

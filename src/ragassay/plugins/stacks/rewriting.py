@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar
 
 from ragassay.plugins.stacks.fusing import fused
-from ragassay.plugins.stacks.inner import asked, owns_texts
+from ragassay.plugins.stacks.inner import asked, inner_of, lacks_inner, owns_texts
 from ragassay.plugins.stacks.parameters import Parameters
+from ragassay.plugins.stacks.prompted import Prompt, lacks_model, model_of
 from ragassay.records import JSON, Chunk, Hit
-from ragassay.seams import Retriever
+from ragassay.seams import BlockingModel, Progress, Retriever
 
 Rewrite = Callable[[str], list[str]]
 """Returns what is searched for, by the question; raises `StackError` where the model wrote nothing."""
@@ -20,6 +23,38 @@ def lists_of(read: Parameters) -> JSON:
         "depth": read.integer("depth", 20, low=1, high=1_000),
         "rrf_k": read.integer("rrf_k", 60, low=0, high=1_000_000),
     }
+
+
+class Rewrites:
+    """A stack that searches for what a model writes about the question; parts `of` (one stack) and `model`."""
+
+    owns_corpus: ClassVar[bool] = False
+    takes_own_texts: ClassVar[bool] = True
+    """A stack with a corpus of its own can be wrapped: its hits are delivered with their texts."""
+    default_parts: ClassVar[Mapping[str, JSON]] = {}
+    kind: ClassVar[str]
+    prompt: ClassVar[Prompt]
+
+    _about: JSON
+    """The parameters, as they are recorded."""
+    _as_it_is = False
+    """True where hits keep their scores: one text is searched for, and nothing is fused."""
+
+    @classmethod
+    def lacking(cls, entry: JSON) -> str | None:
+        """Say which part the entry lacks; None where it has all."""
+        return lacks_inner(cls.kind, entry) or lacks_model(cls.kind, entry)
+
+    def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> Rewriting:
+        """Return the wrapped stack with its model; raises `InputError` where one is missing."""
+        inner, model = inner_of(self.kind, parts, takes_own_texts=True), model_of(self.kind, parts)
+        progress(len(chunks), len(chunks))
+        about = {"kind": self.kind, **self._about, "prompt": self.prompt.describe(), "model": model.describe()}
+        return Rewriting(inner, partial(self.rewritten, model), chunks, about, as_it_is=self._as_it_is)
+
+    def rewritten(self, model: BlockingModel, text: str) -> list[str]:
+        """Return what is searched for; raises what the model raises, and `StackError` where it wrote nothing."""
+        raise NotImplementedError
 
 
 class Rewriting:

@@ -21,7 +21,7 @@ _SCRIPTED = {"cosine": scores.cosine_of_shifted, "dot": scores.product_of, "l2":
 
 
 class ElasticsearchDialect:
-    """See `elastic_dialect.Dialect`."""
+    """See `dialect.Dialect`."""
 
     kind = WORDS.kind
     max_dimension = 4_096

@@ -10,9 +10,9 @@ import msgspec
 
 from ragassay.plugins.stacks.connection import key_env_check, url_check
 from ragassay.plugins.stacks.parameters import Parameters
+from ragassay.plugins.stacks.searches import SEARCHES, Searches
 from ragassay.records import JSON, Secret
 
-SEARCHES = ("vector", "text", "hybrid")
 METRICS = ("cosine", "dot", "l2")
 WINDOW = 10_000
 """`index.max_result_window` of both services, by default: the most hits of one search, and the most candidates."""
@@ -33,11 +33,10 @@ class Words(msgspec.Struct, frozen=True, kw_only=True):
     """Libraries that build the graph, the first by default; empty where there is no choice."""
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
+class Settings(Searches, frozen=True, kw_only=True):
     """The parameters of one row; decimal strings where a number may be fractional."""
 
     words: Words
-    search: str
     metric: str
     exact: bool
     engine: str
@@ -49,16 +48,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     b: str
     depth: int
     rrf_k: int
-
-    @property
-    def vectors(self) -> bool:
-        """Whether vectors are searched."""
-        return self.search != "text"
-
-    @property
-    def texts(self) -> bool:
-        """Whether words are searched."""
-        return self.search != "vector"
 
     @property
     def zero_is_far(self) -> bool:

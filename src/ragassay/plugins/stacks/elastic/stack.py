@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import msgspec
 import numpy as np
@@ -13,12 +13,12 @@ from ragassay.errors import InputError
 from ragassay.plugins.stacks.elastic.client import ElasticClient
 from ragassay.plugins.stacks.elastic.dialect import Dialect
 from ragassay.plugins.stacks.elastic.search import ElasticEngine
-from ragassay.plugins.stacks.elastic.settings import Address, Settings
+from ragassay.plugins.stacks.elastic.settings import Address, Settings, Words, read_row
 from ragassay.plugins.stacks.elastic.store import ElasticStore
 from ragassay.plugins.stacks.stored_index import PREFIX, bring_up, digest_of
 from ragassay.plugins.stacks.vector_index import Stored, VectorIndex
 from ragassay.plugins.stacks.vectors import described, embed_chunks, embedder_of, truncated
-from ragassay.records import JSON, Chunk
+from ragassay.records import JSON, Chunk, Secret
 from ragassay.seams import Embedder, Progress
 
 BLOCK = 128
@@ -31,6 +31,35 @@ class Connects(Protocol):
     def __call__(self, address: Address) -> ElasticClient:
         """Return the client."""
         ...
+
+
+class ElasticStack:
+    """Takes where and how: see `settings`; `key` comes from the runner, the part is `embedder`."""
+
+    owns_corpus: ClassVar[bool] = False
+    default_parts: ClassVar[Mapping[str, JSON]] = {"embedder": {"kind": "minilm-l6-v2-int8"}}
+    needs_folder: ClassVar[bool] = True
+    """`ca_certs` is relative to the board."""
+    wire_form_only: ClassVar[bool] = True
+    """Tested with its client against a local server with the documented shapes, not yet against the service."""
+    removal: ClassVar[str] = "curl -X DELETE {url}/{name}"
+    """What a person types to remove an index of that name; with a key or a password, its header besides."""
+
+    words: ClassVar[Words]
+    dialect: ClassVar[Dialect]
+    client: ClassVar[Connects]
+
+    def __init__(self, *, key: Secret | None = None, **params: Any) -> None:
+        self._settings, self._address = read_row(self.words, params, key)
+
+    @classmethod
+    def parts_for(cls, entry: JSON) -> Mapping[str, JSON]:
+        """Return no embedder for BM25 alone, which needs none."""
+        return {} if entry.get("search") == "text" else cls.default_parts
+
+    def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> VectorIndex:
+        """Embed all chunks and fill an index with them, or find it there whole; raises `StackError`."""
+        return build(self.dialect, self.client, self._settings, self._address, chunks, parts, progress)
 
 
 def build(

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import msgspec
 from lancedb.index import FTS, HnswFlat, HnswPq, HnswSq, IvfFlat, IvfPq
 
 from ragassay.errors import InputError
 from ragassay.plugins.stacks.parameters import Parameters
+from ragassay.plugins.stacks.searches import SEARCHES, Searches
 from ragassay.records import JSON
 
-SEARCHES = ("vector", "text", "hybrid")
 METRICS = ("cosine", "l2", "dot")
 INDEXES = ("flat", "ivf_flat", "ivf_pq", "ivf_hnsw_flat", "ivf_hnsw_sq", "ivf_hnsw_pq")
 TOKENIZERS = ("simple", "whitespace", "icu")
@@ -23,10 +22,9 @@ LANGUAGES = (
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
+class Settings(Searches, frozen=True, kw_only=True):
     """What shapes the table, its indexes, and the search in them; 0 leaves a number to LanceDB."""
 
-    search: str
     metric: str
     index: str
     partitions: int
@@ -44,16 +42,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     stop_words: bool
     ascii_folding: bool
     rrf_k: int
-
-    @property
-    def vectors(self) -> bool:
-        """True where vectors are searched."""
-        return self.search != "text"
-
-    @property
-    def texts(self) -> bool:
-        """True where words are searched."""
-        return self.search != "vector"
 
     @property
     def doubled(self) -> bool:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
-import msgspec
-
 from ragassay.plugins.stacks.connection import key_env_check, url_check
 from ragassay.plugins.stacks.parameters import Parameters
+from ragassay.plugins.stacks.searches import SEARCHES, Searches
 from ragassay.records import JSON
 
-SEARCHES = ("vector", "text", "hybrid")
 METRICS = ("cosine", "dot", "l2-squared")
 INDEXES = ("flat", "hnsw")
 TOKENIZATIONS = ("word", "lowercase", "whitespace", "trigram", "gse", "gse_ch", "kagome_ja", "kagome_kr")
@@ -25,7 +23,7 @@ _HOST = re.compile(r"[A-Za-z0-9.-]{1,253}")
 _URL = "url must be the http or https address of a Weaviate server without a path, such as http://127.0.0.1:8080"
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
+class Settings(Searches, frozen=True, kw_only=True):
     """The parameters of one row; decimal strings where a number may be fractional."""
 
     url: str
@@ -33,7 +31,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     grpc_port: int
     grpc_secure: bool
     collection: str | None
-    search: str
     metric: str
     index: str
     ef: int
@@ -51,16 +48,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     block: int
     timeout_s: int
     wait_s: int
-
-    @property
-    def vectors(self) -> bool:
-        """True where vectors are searched."""
-        return self.search != "text"
-
-    @property
-    def texts(self) -> bool:
-        """True where words are searched."""
-        return self.search != "vector"
 
     @property
     def exact(self) -> bool:
