@@ -23,6 +23,7 @@ IDENTICAL = "deterministic: identical passes"
 LITERAL = "literal judge: reads literals and not meaning"
 READER = "extractive reader: no language model wrote these answers"
 READER_CONTROL = "its control is 0 by construction"
+OWN_CORPUS = "it searches a corpus of its own, which is not recorded: a difference to other rows may lie in the texts"
 WIRE_FORM_ONLY = "the code for its stack was tested against the wire form only, not against the service"
 MOST_NAMED = 8
 
@@ -83,11 +84,12 @@ def row_warnings(row: RowRuns, line: BoardRow, *, identical_said: bool = False) 
 
 
 def _unproven(row: RowRuns) -> list[str]:
-    """Say of a row that its stack was never tested against the service itself, or that the product is unfinished."""
+    """Say of a row that its texts are its own, that its stack never met its service, that its product is unfinished."""
     config = row.shown.config if row.shown else None
     if config is None:
         return []
-    said = [WIRE_FORM_ONLY] if config.circumstance.wire_form_only else []
+    said = [OWN_CORPUS] if config.measure.corpus.get("digest", "") is None else []
+    said += [WIRE_FORM_ONLY] if config.circumstance.wire_form_only else []
     marks = sorted({mark for _, mark in maturities(config.measure.stack.get("describe"))})
     return [*said, *(f"its stack says of itself: {mark}" for mark in marks if mark.lower() in UNFINISHED)]
 
