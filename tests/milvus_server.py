@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import grpc
-from milvus_lite import MilvusLite  # type: ignore[import-untyped]
-from milvus_lite.adapter.grpc.servicer import MilvusServicer  # type: ignore[import-untyped]
+from milvus_lite import MilvusLite
+from milvus_lite.adapter.grpc.servicer import MilvusServicer
 
 from ragassay.plugins.stacks.milvus.client import pymilvus
 from ragassay.testing.service_gate import Gate

@@ -13,7 +13,7 @@ from typing import Any
 
 import krippendorff  # type: ignore[import-not-found]
 import numpy as np
-import pandas as pd  # type: ignore[import-untyped]
+import pandas as pd
 from irrCAC.raw import CAC  # type: ignore[import-not-found]
 from scipy.stats import spearmanr
 

@@ -32,7 +32,7 @@ def test_no_trace_is_made_of_a_question(tmp_path: Path, monkeypatch: pytest.Monk
     for name in ("LANGSMITH_TRACING", "LANGCHAIN_TRACING_V2"):
         monkeypatch.setenv(name, "true")
     monkeypatch.setenv("LANGSMITH_API_KEY", "fake")
-    utils.get_env_var.cache_clear()  # type: ignore[attr-defined]
+    utils.get_env_var.cache_clear()
     try:
         assert utils.tracing_is_enabled()
         built("langchain", written(tmp_path, "of_tracing", CODE), "of_tracing:make", corpus="own").search("fox", 1)
@@ -40,4 +40,4 @@ def test_no_trace_is_made_of_a_question(tmp_path: Path, monkeypatch: pytest.Monk
         assert utils.tracing_is_enabled()
     finally:
         monkeypatch.undo()
-        utils.get_env_var.cache_clear()  # type: ignore[attr-defined]
+        utils.get_env_var.cache_clear()

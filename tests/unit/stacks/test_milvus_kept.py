@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("milvus_lite", reason="pip install 'ragassay[milvus]'")
 pytest.importorskip("pymilvus", reason="pip install 'ragassay[milvus]'")
 
-from milvus_lite import MilvusLite  # type: ignore[import-untyped]
+from milvus_lite import MilvusLite
 
 from ragassay.errors import StackError
 from ragassay.plugins.stacks.milvus import Milvus

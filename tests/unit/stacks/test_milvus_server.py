@@ -80,7 +80,7 @@ def test_an_index_that_the_server_does_not_build_is_refused(server: LiteService)
 
 def test_a_flat_index_that_is_not_exact_is_refused(server: LiteService, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that approximates what it has not sealed returns a full list of other vectors."""
-    from milvus_lite.index.brute_force import BruteForceIndex  # type: ignore[import-untyped]
+    from milvus_lite.index.brute_force import BruteForceIndex
 
     exact = BruteForceIndex.search
 

@@ -137,9 +137,7 @@ def _bounded(api: Any, address: Address) -> httpx.Client:
 
 def _status(error: Exception) -> int | None:
     """Return the HTTP status behind an error: the client keeps it in its own kinds, or in what came before."""
-    before = error.__context__
-    if isinstance(before, httpx.HTTPStatusError):
-        return before.response.status_code
-    if isinstance(error, httpx.HTTPStatusError):
-        return error.response.status_code
+    for one in (error.__context__, error):
+        if isinstance(one, httpx.HTTPStatusError):
+            return int(one.response.status_code)
     return error.code() if isinstance(error, ChromaError) else None

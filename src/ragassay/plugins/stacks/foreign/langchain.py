@@ -62,7 +62,8 @@ class LangChain(ForeignStack):
 
     def quiet(self) -> AbstractContextManager[Any]:
         """Switch LangSmith's tracing off, whatever the environment says."""
-        return tracing_context(enabled=False)
+        off: AbstractContextManager[Any] = tracing_context(enabled=False)
+        return off
 
 
 def _asking_a_copy(retriever: Any, update: Callable[[int], dict[str, Any]]) -> Callable[[str, int], list[Found]]:

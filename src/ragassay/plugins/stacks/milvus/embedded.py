@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import grpc
-from milvus_lite import MilvusLite  # type: ignore[import-untyped]
-from milvus_lite.adapter.grpc.servicer import MilvusServicer  # type: ignore[import-untyped]
-from milvus_lite.exceptions import DataDirLockedError  # type: ignore[import-untyped]
+from milvus_lite import MilvusLite
+from milvus_lite.adapter.grpc.servicer import MilvusServicer
+from milvus_lite.exceptions import DataDirLockedError
 
 from ragassay.errors import StackError
 from ragassay.plugins.stacks.milvus.client import pymilvus
