@@ -23,7 +23,9 @@ from ragassay.plugins.stacks.weaviate.store import id_of
 from ragassay.testing.elasticsearch_server import ElasticsearchServer
 from ragassay.testing.fake_embedder import WordEmbedder
 from ragassay.testing.opensearch_server import OpenSearchServer
+from ragassay.testing.qdrant_server import Fault as QdrantFault
 from ragassay.testing.qdrant_server import QdrantServer
+from ragassay.testing.rest_server import Answer, Fault
 from ragassay.testing.stack_contract import corpus, ignore_progress
 from ragassay.testing.weaviate_server import WeaviateServer
 
@@ -162,3 +164,46 @@ def test_an_altered_weaviate_collection_is_refused(params: dict[str, Any], alter
         with pytest.raises(StackError, match="altered") as refused:
             build(Weaviate, **at, **params)
         assert not refused.value.retryable
+
+
+def _partial(body: Any) -> Any:
+    failure = {"shard": 0, "reason": {"type": "es_rejected_execution_exception", "reason": "queue full"}}
+    shards = {"total": 1, "successful": 0, "failed": 1, "failures": [failure]}
+    return {**body, "_shards": shards, "hits": {**body["hits"], "hits": []}}
+
+
+@pytest.mark.parametrize("kind", ["elasticsearch", "opensearch"])
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (Fault(changed=_partial, times=1), "1 of 1 shards did not answer"),
+        (Fault(changed=lambda body: {**body, "timed_out": True}, times=1), "its own time limit"),
+        (Fault(answer=Answer(status=503, body={}), times=1), "could not read its documents"),
+    ],
+)
+def test_an_index_that_cannot_be_read_whole_is_not_called_altered(kind: str, fault: Fault, said: str) -> None:
+    """A part of a reply, or none, is an error that passes; the next build uses the index."""
+    server = {"elasticsearch": ElasticsearchServer, "opensearch": OpenSearchServer}[kind]()
+    stack = plugins.load("stacks", kind)
+    with server:
+        at = {"url": server.url, "index": NAME}
+        assert not reused(stack, **at)
+        server.fail("search", fault)
+        with pytest.raises(StackError, match=said) as raised:
+            build(stack, **at)
+        assert raised.value.retryable
+        assert reused(stack, **at)
+
+
+@pytest.mark.parametrize("transport", ["rest", "grpc"])
+def test_a_qdrant_that_fails_while_it_is_read_is_not_called_altered(transport: str) -> None:
+    """An error that passes; the next build uses the collection."""
+    with QdrantServer() as server:
+        at = {"url": server.url, "grpc_port": server.grpc_port, "transport": transport, "collection": NAME}
+        assert not reused(Qdrant, **at)
+        server.faults["read"] = QdrantFault(status=503, after=1)
+        with pytest.raises(StackError, match="could not read points") as raised:
+            build(Qdrant, **at)
+        assert raised.value.retryable
+        server.faults.clear()
+        assert reused(Qdrant, **at)
