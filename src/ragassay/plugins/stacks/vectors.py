@@ -24,10 +24,15 @@ def embedder_of(kind: str, parts: Mapping[str, Any]) -> Embedder:
     return embedder
 
 
-def embed_chunks(embedder: Embedder, chunks: Sequence[Chunk], progress: Progress) -> NDArray[np.float32]:
-    """Return the chunks' vectors, shape (n, dimension), in chunk order; (0, 0) for no chunks."""
+def embed_chunks(embedder: Embedder | None, chunks: Sequence[Chunk], progress: Progress) -> NDArray[np.float32]:
+    """Return the chunks' vectors, shape (n, dimension), in chunk order; (0, 0) for no chunks.
+
+    Without an embedder a zero stands for each chunk, where an index of words is filled as one of vectors is.
+    """
     if not chunks:
         return np.zeros((0, 0), dtype=np.float32)
+    if embedder is None:
+        return np.zeros((len(chunks), 1), dtype=np.float32)
     blocks = []
     for start in range(0, len(chunks), BLOCK):
         texts = [chunk.text for chunk in chunks[start : start + BLOCK]]
@@ -46,7 +51,7 @@ def embed_query(embedder: Embedder, text: str, dimension: int) -> NDArray[np.flo
     return row
 
 
-def truncated(embedder: Embedder, chunks: Sequence[Chunk]) -> int | None:
+def truncated(embedder: Embedder | None, chunks: Sequence[Chunk]) -> int | None:
     """Return how many chunks are longer than the embedder reads, None when it cannot say."""
     count = getattr(embedder, "count_truncated", None)
     return None if count is None else int(count([chunk.text for chunk in chunks]))
@@ -59,8 +64,10 @@ def release(embedder: Embedder) -> None:
         close()
 
 
-def described(kind: str, embedder: Embedder, cut: int | None, **more: Any) -> JSON:
-    """Return the description of a stack over an embedder; `truncated_chunks` is null where it is unknown."""
+def described(kind: str, embedder: Embedder | None, cut: int | None, **more: Any) -> JSON:
+    """Return the description of a stack over an embedder, if any; `truncated_chunks` is null where it is unknown."""
+    if embedder is None:
+        return {"kind": kind, **more}
     return {"kind": kind, **more, "truncated_chunks": cut, "embedder": embedder.describe()}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from importlib.metadata import version
 from typing import Any, ClassVar
 
@@ -46,7 +47,8 @@ class Chroma:
         connection = Connection(self._address)
         engine: ExactSearch | GraphSearch | None = None
         stored = None
-        try:
+        with ExitStack() as unless_built:
+            unless_built.callback(connection.close)
             server = connection.server_version()
             if chunks:
                 rows, places = distinct_rows(matrix) if self._settings.exact else (matrix, [])
@@ -59,11 +61,8 @@ class Chroma:
                     engine.prove(rows[0])
                 else:
                     engine = GraphSearch(collection, self._settings.metric, len(chunks), self._settings.ef_search)
-        except BaseException:
-            connection.close()
-            raise
-        if engine is None:
-            connection.close()
+            if engine is not None:
+                unless_built.pop_all()
         return VectorIndex(
             "chroma",
             [chunk.id for chunk in chunks],

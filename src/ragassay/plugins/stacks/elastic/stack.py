@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import msgspec
-import numpy as np
 
 from ragassay.errors import InputError
 from ragassay.plugins.stacks.elastic.client import ElasticClient
@@ -74,7 +74,7 @@ def build(
     """Make an index hold the chunks, or find it whole, and return the retriever over it; raises `StackError`."""
     kind = dialect.kind
     embedder = embedder_of(kind, parts) if settings.vectors else None
-    matrix = np.zeros((len(chunks), 1), np.float32) if embedder is None else embed_chunks(embedder, chunks, progress)
+    matrix = embed_chunks(embedder, chunks, progress)
     if matrix.shape[1] > dialect.max_dimension:
         raise InputError(
             f"{kind!r} holds vectors of at most {dialect.max_dimension} numbers, and the embedder gives "
@@ -85,7 +85,8 @@ def build(
     client = connect(_with_certificates(kind, address, parts))
     vectors = int(matrix.any(axis=1).sum()) if settings.metric == "cosine" else len(chunks)
     engine, stored = None, None
-    try:
+    with ExitStack() as unless_built:
+        unless_built.callback(client.close)
         versions = client.about()
         if chunks:
             texts = [chunk.text for chunk in chunks]
@@ -93,11 +94,8 @@ def build(
             reused = bring_up(kind, name, store, matrix, digest, progress, block=BLOCK)
             stored = Stored(name=name, reused=reused, others=tuple(client.others(PREFIX, name)))
             engine = ElasticEngine(client, dialect, name, settings, vectors=vectors, total=len(chunks))
-    except BaseException:
-        client.close()
-        raise
-    if engine is None:
-        client.close()
+        if engine is not None:
+            unless_built.pop_all()
     left_out = len(chunks) - vectors if settings.vectors else 0
     return VectorIndex(
         kind,
@@ -125,7 +123,4 @@ def _about(
     settings: Settings, embedder: Embedder | None, chunks: Sequence[Chunk], left_out: int, versions: JSON
 ) -> JSON:
     more = {**settings.described(), **({"zero_vectors_left_out": left_out} if left_out else {}), **versions}
-    kind = settings.words.kind
-    return (
-        {"kind": kind, **more} if embedder is None else described(kind, embedder, truncated(embedder, chunks), **more)
-    )
+    return described(settings.words.kind, embedder, truncated(embedder, chunks), **more)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import lancedb
-import numpy as np
 
 from ragassay.plugins.stacks.lancedb.search import HybridSearch, Search, TextSearch, VectorSearch
 from ragassay.plugins.stacks.lancedb.settings import Settings, read_settings
@@ -48,9 +47,7 @@ class LanceDB:
     def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> VectorIndex:
         """Embed all chunks and index them, in a temporary folder or in `path`; raises `StackError`."""
         embedder = embedder_of("lancedb", parts) if self._settings.vectors else None
-        matrix = (
-            np.zeros((len(chunks), 1), np.float32) if embedder is None else embed_chunks(embedder, chunks, progress)
-        )
+        matrix = embed_chunks(embedder, chunks, progress)
         digest = digest_of(chunks, embedder, self._settings.shape())
         name = self._table or PREFIX + digest
         folder = tempfile.TemporaryDirectory(prefix="ragassay-lancedb-") if self._path is None else None
@@ -91,6 +88,4 @@ _SEARCHES: Mapping[str, type[Search]] = {"vector": VectorSearch, "text": TextSea
 
 def _about(settings: Settings, embedder: Embedder | None, chunks: Sequence[Chunk]) -> JSON:
     more = {**settings.described(), "lancedb": version("lancedb")}
-    if embedder is None:
-        return {"kind": "lancedb", **more}
     return described("lancedb", embedder, truncated(embedder, chunks), **more)

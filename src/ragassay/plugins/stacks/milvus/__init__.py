@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -55,20 +56,17 @@ class Milvus:
         name = self._address.collection or PREFIX + digest
         connection, release = _opened(self._address, Path(parts.get("folder", ".")))
         engine = stored = None
-        try:
+        with ExitStack() as unless_built:
+            unless_built.callback(release)
+            unless_built.callback(connection.close)
             if chunks:
                 collection = Collection(connection, name, self._settings, digest=digest, size=len(chunks))
                 reused = bring_up("milvus", name, collection, matrix, digest, progress, block=_BLOCK)
                 if self._address.stays:
                     stored = Stored(name=name, reused=reused, others=connection.others(name))
                 engine = Search(collection, self._settings, matrix, release)
-        except BaseException:
-            connection.close()
-            release()
-            raise
-        if engine is None:
-            connection.close()
-            release()
+            if engine is not None:
+                unless_built.pop_all()
         return VectorIndex(
             "milvus",
             [chunk.id for chunk in chunks],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from functools import partial
 from importlib.metadata import version
 from typing import Any, ClassVar
@@ -45,16 +46,14 @@ class Pgvector:
         """Embed all chunks and bring them into the table; raises `StackError` for whatever the server refuses."""
         embedder = embedder_of("pgvector", parts)
         pool = Pool(self._config.url, self._key, self._config.timeout_s, self._config.settings)
-        try:
+        with ExitStack() as unless_built:
+            unless_built.callback(pool.close)
             server = pool.known()
             self._config.check(server)
             matrix = embed_chunks(embedder, chunks, progress)
             engine, stored = self._brought_up(pool, chunks, matrix, embedder, progress) if chunks else (None, None)
-        except BaseException:
-            pool.close()
-            raise
-        if engine is None:
-            pool.close()
+            if engine is not None:
+                unless_built.pop_all()
         return VectorIndex(
             "pgvector",
             [chunk.id for chunk in chunks],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from importlib.metadata import version
 
 import numpy as np
@@ -38,7 +39,8 @@ def build(
     name = address.collection or PREFIX + digest
     connection = Connection(address)
     engine, stored = None, None
-    try:
+    with ExitStack() as unless_built:
+        unless_built.callback(connection.close)
         server = connection.server_version()
         if chunks:
             collection = Collection(connection, name, settings, weights, address.index_timeout_s)
@@ -46,11 +48,8 @@ def build(
             others = (one for one in connection.collections() if one.startswith(PREFIX) and one != name)
             stored = Stored(name=name, reused=reused, others=tuple(sorted(others)))
             engine = Engine(collection, settings, weights, len(chunks))
-    except BaseException:
-        connection.close()
-        raise
-    if engine is None:
-        connection.close()
+        if engine is not None:
+            unless_built.pop_all()
     return VectorIndex(
         "qdrant",
         [chunk.id for chunk in chunks],

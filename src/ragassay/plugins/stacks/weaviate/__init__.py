@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from typing import Any, ClassVar
-
-import numpy as np
 
 from ragassay.plugins.stacks.parameters import Parameters
 from ragassay.plugins.stacks.stored_index import bring_up, digest_of
@@ -47,14 +46,13 @@ class Weaviate:
         """Embed all chunks and fill a collection with them, or find it there whole; raises `StackError`."""
         settings = self._settings
         embedder = embedder_of("weaviate", parts) if settings.vectors else None
-        matrix = (
-            np.zeros((len(chunks), 1), np.float32) if embedder is None else embed_chunks(embedder, chunks, progress)
-        )
+        matrix = embed_chunks(embedder, chunks, progress)
         digest = digest_of(chunks, embedder, settings.shape())
         name = settings.collection or CAPITAL_PREFIX + digest
         connection = WeaviateConnection(settings, self._key)
         engine = stored = None
-        try:
+        with ExitStack() as unless_built:
+            unless_built.callback(connection.close)
             server = connection.open()
             if chunks:
                 store = WeaviateStore(connection, name, digest, settings, [chunk.text for chunk in chunks])
@@ -62,11 +60,8 @@ class Weaviate:
                 reused = bring_up("weaviate", name, store, matrix, digest, progress, block=block)
                 stored = Stored(name=name, reused=reused, others=store.others())
                 engine = WeaviateEngine(connection, store, settings, len(chunks))
-        except BaseException:
-            connection.close()
-            raise
-        if engine is None:
-            connection.close()
+            if engine is not None:
+                unless_built.pop_all()
         return VectorIndex(
             "weaviate",
             [chunk.id for chunk in chunks],
@@ -80,6 +75,4 @@ class Weaviate:
 
     def _about(self, embedder: Embedder | None, chunks: Sequence[Chunk], server: str) -> JSON:
         more = {**self._settings.described(), "server": server, "weaviate_client": client_version()}
-        if embedder is None:
-            return {"kind": "weaviate", **more}
         return described("weaviate", embedder, truncated(embedder, chunks), **more)
