@@ -2,54 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import pytest
 
 pytest.importorskip("elasticsearch", reason="pip install 'ragassay[elasticsearch]'")
 
-from ragassay.testing.elastic_index import StandInIndex
+from elastic_case import ElasticCase
+
 from ragassay.testing.elasticsearch_server import ElasticsearchServer
-from ragassay.testing.service_contract import KEY, ServiceContract
-from ragassay.testing.service_gate import Gate
+from ragassay.testing.service_contract import KEY
 
 
-class Served(Gate):
-    """A gate before a stand-in server."""
-
-    def __init__(self, behind: ElasticsearchServer) -> None:
-        super().__init__(behind.port)
-        self.behind = behind
-
-
-class TestElasticsearchService(ServiceContract):
+class TestElasticsearchService(ElasticCase):
     """Over a local server with the documented shapes."""
 
     kind = "elasticsearch"
-    params: ClassVar[Mapping[str, Any]] = {"timeout_s": 2}
-    name_param = "index"
 
-    @contextmanager
-    def server(self) -> Iterator[Served]:
-        """Give a gate before a server of its own."""
-        with ElasticsearchServer(key=KEY) as behind:
-            gate = Served(behind)
-            try:
-                yield gate
-            finally:
-                gate.close()
-
-    def make_foreign(self, server: Any, name: str) -> bool:
-        """Make an index without ragassay's mark."""
-        server.behind.indexes[name] = StandInIndex(name, {}, {"properties": {}}, None, None)
-        return True
-
-    def drop(self, server: Any, name: str) -> bool:
-        """Remove the index from the server."""
-        del server.behind.indexes[name]
-        return True
+    def stand_in(self) -> ElasticsearchServer:
+        """Return one that asks for the key."""
+        return ElasticsearchServer(key=KEY)
 
 
 @pytest.mark.slow
