@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import re
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -81,7 +82,7 @@ class SearchBody(msgspec.Struct, forbid_unknown_fields=True, rename={"source": "
     knn: JSON | None = None
 
 
-class ElasticServer(RestServer):
+class ElasticServer(RestServer, ABC):
     """What both have: indexes under their names, and every request but what is said of vectors."""
 
     version: JSON
@@ -120,17 +121,17 @@ class ElasticServer(RestServer):
         if self.authorization is not None and asked.headers.get("authorization") != self.authorization:
             raise Refused(401, "security_exception", "unable to authenticate for REST request [/]")
 
+    @abstractmethod
     def vectors(self, field: JSON, settings: JSON) -> Vectors:
         """Return what a mapping says of the vectors; raises `Refused`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def near(self, index: StandInIndex, body: SearchBody) -> list[tuple[str, float]]:
         """Return what a query by vectors finds, scored as documented; raises `Refused`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def values(self, document: JSON, body: SearchBody) -> JSON:
         """Return the values of a document that a search asks for, where this service says them."""
-        raise NotImplementedError
 
     def _reply(self, operation: str, asked: Asked) -> Any:
         if operation == "info":

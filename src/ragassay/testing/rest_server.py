@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Self
@@ -52,7 +53,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
     times: int = 0
 
 
-class RestServer:
+class RestServer(ABC):
     """Serves on 127.0.0.1; `answered` is called in the server's thread, one request at a time."""
 
     def __init__(self) -> None:
@@ -74,13 +75,13 @@ class RestServer:
         """The address of the server, without a path."""
         return f"http://127.0.0.1:{self._port}"
 
+    @abstractmethod
     def operation(self, asked: Asked) -> str:
         """Return the name by which a fault is switched on for this request."""
-        raise NotImplementedError
 
+    @abstractmethod
     def answered(self, operation: str, asked: Asked) -> Answer:
         """Return the answer without faults."""
-        raise NotImplementedError
 
     def fail(self, operation: str, fault: Fault) -> None:
         """Let an operation fail from now on."""

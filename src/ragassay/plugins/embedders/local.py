@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, Literal, Protocol, TypeVar
@@ -69,7 +70,7 @@ class LoadedModel(Protocol):
 M = TypeVar("M", bound=LoadedModel)
 
 
-class LocalEmbedder(Generic[M]):
+class LocalEmbedder(Generic[M], ABC):
     """Loads its model when it is first asked, once, and asks it from one thread at a time."""
 
     def __init__(self, read: EmbedderParameters) -> None:
@@ -110,17 +111,17 @@ class LocalEmbedder(Generic[M]):
                 self._loaded = self._load()
             return self._loaded
 
+    @abstractmethod
     def _load(self) -> M:
         """Return the model; raises `PluginError` or `InputError`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _rows(self, model: M, texts: list[str], kind: Kind) -> NDArray[Any]:
         """Return the vectors of texts, what is written before a text of that kind included."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _too_long(self, model: M, texts: list[str]) -> int:
         """Return how many of texts, what is written before them included, the model does not read to their end."""
-        raise NotImplementedError
 
 
 def digests_of(folder: Path, weights: str | None = None) -> dict[str, str] | None:

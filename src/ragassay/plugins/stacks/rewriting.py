@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
@@ -25,7 +26,7 @@ def lists_of(read: Parameters) -> JSON:
     }
 
 
-class Rewrites:
+class Rewrites(ABC):
     """A stack that searches for what a model writes about the question; parts `of` (one stack) and `model`."""
 
     owns_corpus: ClassVar[bool] = False
@@ -52,9 +53,9 @@ class Rewrites:
         about = {"kind": self.kind, **self._about, "prompt": self.prompt.describe(), "model": model.describe()}
         return Rewriting(inner, partial(self.rewritten, model), chunks, about, as_it_is=self._as_it_is)
 
+    @abstractmethod
     def rewritten(self, model: BlockingModel, text: str) -> list[str]:
         """Return what is searched for; raises what the model raises, and `StackError` where it wrote nothing."""
-        raise NotImplementedError
 
 
 class Rewriting:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -29,7 +30,7 @@ class Trouble(msgspec.Struct, frozen=True, kw_only=True):
     again: bool = False
 
 
-class ElasticClient:
+class ElasticClient(ABC):
     """Asks one server, from any thread, each request once; connections are kept until `close`.
 
     `client` is one of the services' own; `raised` is what it raises, `meaning` what that says.
@@ -50,9 +51,9 @@ class ElasticClient:
         self._raised = raised
         self._meaning = meaning
 
+    @abstractmethod
     def about(self) -> JSON:
         """Return the versions of server and client, for the record; raises `StackError` for another kind of server."""
-        raise NotImplementedError
 
     def info(self) -> replies.Version:
         """Return the versions that the server's root says."""
@@ -155,8 +156,8 @@ class ElasticClient:
         """Close all connections; may be called twice."""
         self._client.close()
 
-    def _forcemerge(self, index: str, within_s: int) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def _forcemerge(self, index: str, within_s: int) -> Any: ...
 
     def _read(self, doing: str, request: Callable[[], Any], form: type[T]) -> T:
         return replies.read(f"{self.kind} at {self._host}", self._asked(doing, request), form, doing)

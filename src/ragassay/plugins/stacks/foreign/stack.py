@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
@@ -26,7 +27,7 @@ from ragassay.seams import Progress
 _PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
-class ForeignStack:
+class ForeignStack(ABC):
     """Takes `retriever` (module:attribute), `corpus` (board or own), `concurrent`, and `scores` where there are any."""
 
     kind: ClassVar[str]
@@ -58,32 +59,32 @@ class ForeignStack:
             raise InputError(f"the parameters of {self.kind!r} cannot be used", dict.fromkeys(problems))
         self._path = str(path)
 
-    def _read_more(self, read: Parameters) -> None:
+    def _read_more(self, read: Parameters) -> None:  # noqa: B027 - most libraries have none
         """Read the parameters that this library alone has."""
 
+    @abstractmethod
     def documents(self, chunks: Sequence[Chunk]) -> list[Any]:
         """Return the chunks as the library's own documents, in order, with the metadata of `metadata_of`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def is_retriever(self, found: Any) -> bool:
         """Tell whether an object can be asked."""
-        raise NotImplementedError
 
+    @abstractmethod
     def asked(self, retriever: Any) -> Asked:
         """Return how the retriever is asked; `InputError` where it cannot be asked with a question alone."""
-        raise NotImplementedError
 
     def settings(self, retriever: Any, read: Settings) -> JSON:
         """Return what the retriever is set to."""
         return read.of(retriever)
 
+    @abstractmethod
     def reader(self) -> Settings:
         """Return what reads settings of the library's objects."""
-        raise NotImplementedError
 
+    @abstractmethod
     def quiet(self) -> AbstractContextManager[Any]:
         """Keep the library from sending anything anywhere on its own while their code runs."""
-        raise NotImplementedError
 
     def advice(self, found: Any) -> str:
         """Say what to do about an object of the library that is no retriever."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -14,7 +15,7 @@ from ragassay.plugins.stacks.lancedb.table import Ranked, Table
 _ALL = 1_000_000_000
 
 
-class Search:
+class Search(ABC):
     """What is the same for all three: a table, its settings, and its end."""
 
     most = _ALL
@@ -23,9 +24,9 @@ class Search:
         self._table = table
         self._settings = settings
 
+    @abstractmethod
     def nearest(self, text: str, vector: Sequence[float], limit: int) -> Ranked:
         """Return at most `limit` positions, best first."""
-        raise NotImplementedError
 
     def count(self) -> int:
         """Return how many rows LanceDB holds."""
