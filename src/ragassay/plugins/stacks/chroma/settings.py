@@ -20,6 +20,10 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,510}[A-Za-z0-9]")
 _URL = "url must be the http or https address of a Chroma server, such as http://127.0.0.1:8000"
 
 
+def _key_header_fault(value: object) -> str | None:
+    return None if value is None or value in KEY_HEADERS else f"key_header must be one of {', '.join(KEY_HEADERS)}"
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """What shapes the index and the search in it."""
 
@@ -76,7 +80,7 @@ def read_address(read: Parameters, key: Secret | None) -> Address:
     address = Address(
         url=(read.hidden("url", url_check(_URL, needed=False)) or "").rstrip("/"),
         key=key,
-        key_header=read.choice("key_header", KEY_HEADERS[0], KEY_HEADERS),
+        key_header=read.hidden("key_header", _key_header_fault) or KEY_HEADERS[0],
         tenant=read.text("tenant") or "default_tenant",
         database=read.text("database") or "default_database",
         collection=read.text("collection"),
