@@ -98,7 +98,13 @@ def _stopped_after(board: Path, blocks: int, sign: signal.Signals) -> tuple[int,
     """Begin to index, stop the process while the block of that number is embedded, and return code and errors."""
     begun = len(_asked(board))
     process = subprocess.Popen(
-        [*RAGASSAY, "index"], cwd=board.parent, env=_environment(board), stderr=subprocess.PIPE, text=True
+        [*RAGASSAY, "index"],
+        cwd=board.parent,
+        env=_environment(board),
+        stderr=subprocess.PIPE,
+        text=True,
+        # Whoever runs the tests in the background may have Ctrl-C ignored, and a child would inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     deadline = time.monotonic() + 60
     while len(_asked(board)) < begun + blocks and process.poll() is None and time.monotonic() < deadline:
