@@ -26,8 +26,9 @@ from __future__ import annotations
 
 import tempfile
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 from unittest import SkipTest
@@ -69,7 +70,7 @@ class Server(Protocol):
         ...
 
 
-class ServiceContract:
+class ServiceContract(ABC):
     """Subclass, set `kind`, and give `server` and `connection`; see the head of this module."""
 
     kind: ClassVar[str]
@@ -84,11 +85,9 @@ class ServiceContract:
     within_s: ClassVar[float] = 10.0
     """How long a search may take that is not answered, with all that the client does about it."""
 
-    @contextmanager
-    def server(self) -> Iterator[Any]:
-        """Give a running, empty `Server`, and end it afterwards."""
-        raise NotImplementedError("give a handle on a server; ragassay.testing.service_gate.Gate makes one of any")
-        yield  # type: ignore[unreachable]  # a generator, as its overrides are
+    @abstractmethod
+    def server(self) -> AbstractContextManager[Any]:
+        """Give a running, empty `Server`, and end it afterwards; `service_gate.Gate` makes one of any."""
 
     def connection(self, server: Any) -> JSON:
         """Return the entries of the row's table that say where the server is."""

@@ -17,31 +17,21 @@ pytest.importorskip("pymilvus", reason="pip install 'ragassay[milvus]'")
 
 from milvus_lite import MilvusLite
 
+from kept_index import many, told
 from ragassay.errors import StackError
 from ragassay.plugins.stacks.milvus import Milvus
 from ragassay.plugins.stacks.vector_index import VectorIndex
 from ragassay.records import Chunk
 from ragassay.testing.fake_embedder import WordEmbedder
-from ragassay.testing.stack_contract import corpus, ignore_progress
+from ragassay.testing.stack_contract import ignore_progress
 
 QUESTIONS = ("word7 river", "number3", "word1499 fox")
-
-
-def many(count: int) -> list[Chunk]:
-    """Return as many chunks, all different."""
-    return corpus([f"word{at} river fox number{at % 7}" for at in range(count)])
 
 
 def build(folder: Path, chunks: list[Chunk], progress: Any = ignore_progress, **params: Any) -> VectorIndex:
     """Return the stack over a folder."""
     embedder = WordEmbedder(dimension=params.pop("dimension", 64))
     return Milvus(path=str(folder), **params).build(chunks, {"embedder": embedder}, progress)
-
-
-def told(index: VectorIndex) -> tuple[bool, tuple[str, ...]]:
-    """Return whether it was reused and what else lies there."""
-    assert index.stored is not None
-    return index.stored.reused, index.stored.others
 
 
 @pytest.mark.parametrize("params", [{}, {"index": "hnsw"}, {"index": "ivf_flat", "nlist": 8, "nprobe": 8}])

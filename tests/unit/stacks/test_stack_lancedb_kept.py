@@ -12,6 +12,7 @@ pytest.importorskip("lancedb", reason="pip install 'ragassay[lancedb]'")
 
 import lancedb
 
+from kept_index import many, told
 from ragassay.errors import StackError
 from ragassay.plugins.stacks.lancedb import LanceDB
 from ragassay.plugins.stacks.lancedb.table import table_names
@@ -20,26 +21,15 @@ from ragassay.records import Chunk
 from ragassay.run.build import StackBuilder
 from ragassay.testing.fake_embedder import WordEmbedder
 from ragassay.testing.service_board import known_words
-from ragassay.testing.stack_contract import corpus, ignore_progress
+from ragassay.testing.stack_contract import ignore_progress
 
 QUESTIONS = ("word7 river", "number3", "word599 fox")
-
-
-def many(count: int) -> list[Chunk]:
-    """Return as many chunks, all different."""
-    return corpus([f"word{at} river fox number{at % 7}" for at in range(count)])
 
 
 def build(folder: Path, chunks: list[Chunk], progress: Any = ignore_progress, **params: Any) -> VectorIndex:
     """Return the stack over a folder."""
     embedder = WordEmbedder(dimension=params.pop("dimension", 64))
     return LanceDB(path=str(folder), **params).build(chunks, {"embedder": embedder}, progress)
-
-
-def told(index: VectorIndex) -> tuple[bool, tuple[str, ...]]:
-    """Return whether it was reused and what else lies there."""
-    assert index.stored is not None
-    return index.stored.reused, index.stored.others
 
 
 @pytest.mark.parametrize("params", [{}, {"search": "hybrid"}, {"index": "ivf_hnsw_sq"}, {"search": "text"}])
