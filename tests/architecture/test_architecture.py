@@ -40,19 +40,30 @@ def test_each_verb_has_its_page_and_its_file() -> None:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_each_option_stands_on_the_page_of_its_verb(verb: str) -> None:
-    """Every option of a verb and of its sub-verbs is named on its page."""
+    """Every option of a verb and of its sub-verbs is named on its page, or on the sub-verb's own page below it."""
     import click
 
     command: click.Command = importlib.import_module(f"ragassay.cli.{module_of(verb)}").command
     commands = list(command.commands.values()) if isinstance(command, click.Group) else [command]
-    page = (DOCS / "reference" / "verbs" / f"{verb}.md").read_text(encoding="utf-8")
-    options = {
-        max(parameter.opts, key=len)
-        for one in commands
-        for parameter in one.params
-        if isinstance(parameter, click.Option)
-    }
-    assert [option for option in sorted(options) if option not in page] == []
+    pages = DOCS / "reference" / "verbs"
+    for one in commands:
+        own = pages / verb / f"{one.name}.md"
+        page = (own if own.is_file() else pages / f"{verb}.md").read_text(encoding="utf-8")
+        options = {max(parameter.opts, key=len) for parameter in one.params if isinstance(parameter, click.Option)}
+        assert [option for option in sorted(options) if option not in page] == []
+
+
+def test_each_page_of_a_sub_verb_has_its_sub_verb() -> None:
+    """A page under a verb's folder is named for one of its sub-verbs, and the verb's page links to it."""
+    import click
+
+    pages = DOCS / "reference" / "verbs"
+    for own in sorted(pages.glob("*/*.md")):
+        verb = own.parent.name
+        command = importlib.import_module(f"ragassay.cli.{module_of(verb)}").command
+        assert isinstance(command, click.Group)
+        assert own.stem in command.commands, own
+        assert f"]({verb}/{own.name})" in (pages / f"{verb}.md").read_text(encoding="utf-8"), own
 
 
 @pytest.mark.parametrize("seam", plugins.BUILT_IN)

@@ -112,6 +112,21 @@ class Measure(Record, frozen=True):
     scorer: Profile
 
 
+class Fairness(Record, frozen=True):
+    """Whether each question's evidence stands in the text that a row searches, by question id.
+
+    A question in none of the three lists has its evidence there character for character. `own_texts`: the stack owns
+    its corpus, so of every question it is unknowable, and the lists are empty.
+    """
+
+    folded: tuple[str, ...] = ()
+    """There under presentation folds only."""
+    absent: tuple[str, ...] = ()
+    unknowable: tuple[str, ...] = ()
+    """Without evidence, or without a text that could be looked into."""
+    own_texts: bool = False
+
+
 class Circumstance(Record, frozen=True):
     """What surrounds a measurement and is not meant to change it."""
 
@@ -125,6 +140,10 @@ class Circumstance(Record, frozen=True):
     reask: str = "0%"
     wire_form_only: bool = False
     """True where this version of the stack was tested against its wire form only, never against the service itself."""
+    fairness: Fairness | None = None
+    """None for a row that searches nothing, and where it was not recorded."""
+    item_manifest: str | None = None
+    """The SHA-256 over the bytes of the question set's signed item manifest; None for a set that is not frozen."""
 
 
 class Config(Record, frozen=True):

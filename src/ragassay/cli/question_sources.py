@@ -1,0 +1,70 @@
+"""What the verbs of `ragassay questions` share: their arguments, and what a file, a corpus or a board stands for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ragassay.question import QuestionFile
+from ragassay.records import JSON, Chunk, Page
+
+file_argument = click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+corpus_option = click.option(
+    "--corpus",
+    "source",
+    type=click.Path(path_type=Path),
+    help="The documentation (a folder or an archive), or a built corpus folder.",
+)
+
+
+class _Whole:
+    """Splits nothing: a page is one chunk, because only pages are searched here."""
+
+    def split(self, page: Page) -> Sequence[Chunk]:
+        """Return the page's text as its one chunk."""
+        whole = Chunk(id=page.id, page=page.id, start=0, end=len(page.text), text=page.text, sha256=page.sha256)
+        return [whole] if page.text else []
+
+    def describe(self) -> JSON:
+        """Return the name of this chunker."""
+        return {"kind": "whole-page", "version": "1"}
+
+
+def pages_of(source: Path) -> Sequence[Page]:
+    """Return the pages of documentation (a folder, an archive, one page), or of a built corpus folder."""
+    from ragassay.corpus import load_corpus, read_corpus
+
+    if (source / "corpus.json").is_file() and (source / "pages.jsonl").is_file():
+        return load_corpus(source).pages
+    return read_corpus(source, _Whole()).pages
+
+
+def of_board(path: Path, source: Path | None) -> tuple[Path, Path | None]:
+    """Return what a board names as question file and, where no other is given, as corpus; else the same again."""
+    if path.suffix != ".toml":
+        return path, source
+    from ragassay.run.board_file import load_board
+
+    board = load_board(path)
+    return board.benchmark, source or board.corpus
+
+
+def about(read: QuestionFile) -> dict[str, Any]:
+    """Return what every verb says of a question file: name, version, number of questions, form."""
+    benchmark = read.benchmark
+    return {
+        "name": benchmark.name,
+        "version": benchmark.version,
+        "questions": len(benchmark.questions),
+        "form": read.form,
+    }
+
+
+def print_json(value: object) -> None:
+    """Print a value as JSON."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=1))
