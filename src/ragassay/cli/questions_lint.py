@@ -38,7 +38,7 @@ def check(file: Path, source: Path | None, as_json: bool) -> int:
     pages = pages_of(source)
     evidence = match_evidence(read.benchmark, pages)
     broken = lint(read.benchmark, findings=evidence)
-    failed = any(finding.severity == "error" for finding in broken)
+    failed = any(finding.fails for finding in broken)
     if as_json:
         counts = {**report.evidence_counts(evidence), "pages": len(pages)}
         found = report.to_values(evidence), report.to_values(broken)
@@ -64,7 +64,7 @@ def lint_(file: Path, source: Path | None, as_json: bool) -> int:
     file, source = of_board(file, source)
     read = load_file(file)
     broken = lint(read.benchmark, None if source is None else pages_of(source))
-    failed = any(finding.severity == "error" for finding in broken)
+    failed = any(finding.fails for finding in broken)
     if as_json:
         unjudgeable = literal_problems(read.benchmark)
         lists = {"lint": report.to_values(broken), "withoutLiterals": unjudgeable}

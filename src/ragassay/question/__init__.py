@@ -12,6 +12,7 @@ from ragassay.question.evidence import (
 from ragassay.question.load import load_benchmark, load_file
 from ragassay.question.parse import Form, QuestionFile, parse_benchmark, parse_file, published_form
 from ragassay.question.rules import LintFinding, lint
+from ragassay.question.waivers import Waiver, load_waivers
 
 __all__ = [
     "EvidenceFinding",
@@ -20,12 +21,14 @@ __all__ = [
     "LintFinding",
     "Place",
     "QuestionFile",
+    "Waiver",
     "evidence_chunks",
     "evidence_gone",
     "lint",
     "literal_problems",
     "load_benchmark",
     "load_file",
+    "load_waivers",
     "match_evidence",
     "parse_benchmark",
     "parse_file",

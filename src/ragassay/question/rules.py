@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
+
+import msgspec
 
 from ragassay import fold
 from ragassay.question import claims
 from ragassay.question.evidence import EvidenceFinding, Place, match_evidence
+from ragassay.question.waivers import Waiver
 from ragassay.records import Benchmark, Page, Question, Record
 
 Rule = Literal[
@@ -25,22 +28,41 @@ Rule = Literal[
 
 
 class LintFinding(Record, frozen=True):
-    """A broken rule: the questions and places that break it, and what to do; an `error` makes the check say no."""
+    """A broken rule: the questions and places that break it, and what to do; an `error` makes the check say no.
+
+    `waived` is the reason for which a person lets it stand; a waived finding fails nothing.
+    """
 
     rule: Rule
     severity: Literal["error", "warning"]
     questions: tuple[str, ...]
     message: str
     places: tuple[Place, ...] = ()
+    waived: str | None = None
+
+    @property
+    def fails(self) -> bool:
+        """True when it makes a check say no."""
+        return self.severity == "error" and self.waived is None
+
+
+Similar = Callable[[Sequence[str]], Sequence[Sequence[float]]]
+"""Texts become the matrix of their similarities, 1 for the same meaning."""
 
 
 def lint(
-    benchmark: Benchmark, pages: Sequence[Page] | None = None, findings: Sequence[EvidenceFinding] | None = None
+    benchmark: Benchmark,
+    pages: Sequence[Page] | None = None,
+    findings: Sequence[EvidenceFinding] | None = None,
+    *,
+    waivers: Sequence[Waiver] = (),
+    similar: Similar | None = None,
 ) -> list[LintFinding]:
     """Return every broken rule, those that need no corpus first; without `pages` and `findings` only those.
 
     `findings` saves the search of the evidence where it was done before.
     """
+    del similar
     broken = [finding for question in benchmark.questions for finding in _question_rules(question)]
     broken += _repeated(benchmark)
     if findings is None and pages is not None:
@@ -49,7 +71,12 @@ def lint(
         by_id = {question.id: question for question in benchmark.questions}
         broken += [found for finding in findings for found in _place_rules(finding, by_id[finding.question])]
         broken += _shared_passages(findings)
-    return broken
+    reasons = {(waiver.rule, frozenset(waiver.questions)): waiver.reason for waiver in waivers if waiver.reason}
+    return [_waived(finding, reasons.get((finding.rule, frozenset(finding.questions)))) for finding in broken]
+
+
+def _waived(finding: LintFinding, reason: str | None) -> LintFinding:
+    return finding if reason is None else msgspec.structs.replace(finding, waived=reason)
 
 
 def _error(rule: Rule, question: str, message: str, *places: Place) -> LintFinding:
