@@ -40,6 +40,6 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(
-            f"{path} cannot be written ({error.strerror or error}); free the disk or make it writable, and crawl again: "
-            "what was fetched is kept and is not asked for again"
+            f"{path} cannot be written ({error.strerror or error}); free the disk or make it writable, and "
+            "crawl again: what was fetched is kept and is not asked for again"
         ) from error

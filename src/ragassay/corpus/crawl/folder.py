@@ -148,9 +148,11 @@ def write_lists(
     folder: Path, header: CrawlHeader, pages: Iterable[CrawledPage], left_out: Iterable[NotTaken]
 ) -> CrawlHeader:
     """Write the three lists of a crawl folder, `crawl.json` last, and return the header with the lists' digests."""
-    rows: dict[str, bytes] = {
-        PAGES: _lines(sorted(pages, key=_id)),
-        LEFT_OUT: _lines(sorted(left_out, key=_url)),
+    by_id = {page.id: page for page in pages}
+    by_url = {left.url: left for left in left_out}
+    rows = {
+        PAGES: _lines(by_id[id_] for id_ in sorted(by_id)),
+        LEFT_OUT: _lines(by_url[url] for url in sorted(by_url)),
     }
     finished = msgspec.structs.replace(header, files={name: canon.sha256(data) for name, data in rows.items()})
     with disk.writing(folder):
@@ -159,14 +161,6 @@ def write_lists(
         disk.write_whole(folder / CRAWL, canon.canonical(to_json(finished)) + b"\n")
         disk.sync(folder)
     return finished
-
-
-def _id(page: CrawledPage) -> str:
-    return page.id
-
-
-def _url(left: NotTaken) -> str:
-    return left.url
 
 
 def _lines(rows: Iterable[Record]) -> bytes:
