@@ -42,10 +42,10 @@ def encode_envelope(*, payload_type: str, payload: bytes, keyid: str, signature:
     return canon.canonical(to_json(Envelope(payload=text, payload_type=payload_type, signatures=(signed,))))
 
 
-def decode_envelope(data: bytes) -> Envelope:
+def decode_envelope(data: bytes, *, max_bytes: int = MAX_ENVELOPE_BYTES) -> Envelope:
     """Read an envelope; raises `VerifyError` with ENVELOPE_MALFORMED or ENVELOPE_NOT_CANONICAL."""
     try:
-        value = canon.load_strict(data, max_bytes=MAX_ENVELOPE_BYTES, max_depth=8)
+        value = canon.load_strict(data, max_bytes=max_bytes, max_depth=8)
         envelope = msgspec.convert(value, Envelope)
         written = canon.canonical(value)
     except (canon.NotCanonical, msgspec.ValidationError) as error:

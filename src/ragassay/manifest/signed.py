@@ -11,6 +11,7 @@ from ragassay import canon
 from ragassay.errors import VerifyError
 from ragassay.manifest import dsse
 from ragassay.manifest.build import sign_payload
+from ragassay.manifest.item_statement import HeldOutStatement, QuestionSetStatement
 from ragassay.manifest.sign import Signer, check_signature
 from ragassay.manifest.statement import (
     PAYLOAD_TYPE,
@@ -24,13 +25,23 @@ from ragassay.manifest.statement import (
 from ragassay.records import to_json
 
 P = TypeVar("P")
-S = TypeVar("S", Statement, IntentStatement, VoidStatement, JudgementStatement, RedactionStatement)
+S = TypeVar(
+    "S",
+    Statement,
+    IntentStatement,
+    VoidStatement,
+    JudgementStatement,
+    RedactionStatement,
+    QuestionSetStatement,
+    HeldOutStatement,
+)
 
 
 class Form(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """A kind of statement: how its type's name begins, every version that is read, and what one must be.
 
     `what` names it with its article; `problem` says what is wrong with a statement that has the shape, None if nothing.
+    `max_bytes` is the most that an envelope of this kind may have.
     """
 
     kind: str
@@ -38,6 +49,7 @@ class Form(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     what: str
     shape: type[S]
     problem: Callable[[S], str | None]
+    max_bytes: int = dsse.MAX_ENVELOPE_BYTES
 
 
 class Signed(msgspec.Struct, Generic[P], frozen=True):
@@ -73,7 +85,7 @@ def read_signed(data: bytes, form: Form[S]) -> tuple[S, dsse.Envelope, bytes]:
 
     Raises `VerifyError`: TYPE_UNKNOWN, VERSION_UNKNOWN, ENVELOPE_MALFORMED or ENVELOPE_NOT_CANONICAL.
     """
-    envelope = dsse.decode_envelope(data)
+    envelope = dsse.decode_envelope(data, max_bytes=form.max_bytes)
     payload = dsse.decode_base64(envelope.payload)
     dsse.decode_base64(envelope.signatures[0].sig)
     statement = read_statement(envelope.payload_type, payload, form)
@@ -86,7 +98,7 @@ def read_statement(payload_type: str, payload: bytes, form: Form[S]) -> S:
     """Read what an envelope holds as a statement of one kind; raises as `read_signed` does."""
     if payload_type != PAYLOAD_TYPE:
         _refuse("TYPE_UNKNOWN", f"the payload type is {payload_type[:200]!r}, not {PAYLOAD_TYPE!r}")
-    value = _load(payload)
+    value = _load(payload, form.max_bytes)
     given = value.get("predicateType")
     if not isinstance(given, str) or not given.startswith(form.kind):
         _refuse("TYPE_UNKNOWN", f"the statement is of type {str(given)[:200]!r}, not {form.what}")
@@ -104,9 +116,9 @@ def read_statement(payload_type: str, payload: bytes, form: Form[S]) -> S:
     return statement
 
 
-def _load(payload: bytes) -> dict[str, Any]:
+def _load(payload: bytes, max_bytes: int) -> dict[str, Any]:
     try:
-        value = canon.load_strict(payload, max_bytes=dsse.MAX_ENVELOPE_BYTES, max_depth=16)
+        value = canon.load_strict(payload, max_bytes=max_bytes, max_depth=16)
         written = canon.canonical(value)
     except canon.NotCanonical as error:
         raise VerifyError(f"the signed payload is no strict JSON: {error}", code="ENVELOPE_MALFORMED") from error

@@ -42,6 +42,10 @@ class Question(Record, frozen=True):
     unsplit: bool = False
     """True when the one claim is the target itself, unreviewed."""
 
+    def material(self) -> str:
+        """Return the SHA-256 of the canonical bytes of the question without its provenance: what a reviewer reads."""
+        return canon.digest({name: value for name, value in to_json(self).items() if name != "provenance"})
+
 
 class Benchmark(Record, frozen=True):
     """A question set as it is hashed: `digest()` over the full form, `item_set_digest()` over the published one."""
