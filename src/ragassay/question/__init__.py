@@ -11,6 +11,7 @@ from ragassay.question.evidence import (
 )
 from ragassay.question.load import load_benchmark, load_file
 from ragassay.question.parse import Form, QuestionFile, parse_benchmark, parse_file, published_form
+from ragassay.question.reviews import Reviewed, ReviewLine, load_reviews, reviewed
 from ragassay.question.rules import LintFinding, lint
 from ragassay.question.waivers import Waiver, load_waivers
 
@@ -21,6 +22,8 @@ __all__ = [
     "LintFinding",
     "Place",
     "QuestionFile",
+    "ReviewLine",
+    "Reviewed",
     "Waiver",
     "evidence_chunks",
     "evidence_gone",
@@ -28,9 +31,11 @@ __all__ = [
     "literal_problems",
     "load_benchmark",
     "load_file",
+    "load_reviews",
     "load_waivers",
     "match_evidence",
     "parse_benchmark",
     "parse_file",
     "published_form",
+    "reviewed",
 ]
