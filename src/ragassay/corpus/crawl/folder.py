@@ -6,6 +6,7 @@ line a page, `left-out.jsonl` one for every other address that was seen; `files/
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
@@ -115,6 +116,13 @@ class Crawled(Record, frozen=True):
 
 
 _Row = TypeVar("_Row", CrawledPage, NotTaken)
+
+
+def folder_name(start: str) -> str:
+    """Return the name of the crawl folder of a start address: its host and path, and what tells it from all others."""
+    _, _, rest = start.partition("://")
+    words = re.sub(r"[^A-Za-z0-9._-]+", "-", rest.partition("?")[0]).strip("-.").lower()[:60].strip("-.")
+    return f"{words or 'site'}-{canon.sha256(start.encode('utf-8', 'surrogatepass'))[:8]}"
 
 
 def is_crawl(folder: Path) -> bool:
