@@ -83,11 +83,11 @@ def _undeclared(body: bytes, *, html: bool, offset: int) -> tuple[str, str]:
         at = error.start
     line = body.count(b"\n", 0, at) + 1
     where = f"byte 0x{body[at]:02x} at offset {at + offset} (line {line}) is not UTF-8"
-    label = _declared(body) if html else None
+    label = declared(body) if html else None
     if label is None:
         how = "and no charset is declared" if html else "the only encoding read here"
         raise InputError(f"{where}, {how}; save it as UTF-8" + (" or declare its charset" if html else ""))
-    charset = _codec(label)
+    charset = charset_named(label)
     if charset in (None, "utf-8"):
         raise InputError(f"{where}, and its declared charset {label!r} does not help; save it as UTF-8")
     if (text := _text(body, charset or "")) is None:
@@ -95,12 +95,14 @@ def _undeclared(body: bytes, *, html: bool, offset: int) -> tuple[str, str]:
     return text, charset or ""
 
 
-def _declared(body: bytes) -> str | None:
+def declared(body: bytes) -> str | None:
+    """Return the charset label that an HTML page declares in its first 4,096 bytes, None where it declares none."""
     found = _DECLARED.search(body, 0, _DECLARED_WITHIN)
     return None if found is None else (found.group(1) or found.group(2)).decode("ascii", "replace").lower()
 
 
-def _codec(label: str) -> str | None:
+def charset_named(label: str) -> str | None:
+    """Return the codec that browsers take for a charset label, None for a label that is not known here."""
     try:
         name = codecs.lookup(label).name
     except (LookupError, ValueError):
