@@ -26,11 +26,12 @@ LIST_MAX = 512 * 1024 * 1024
 _AGAIN = "crawl the site again with `ragassay corpus crawl --restart`"
 
 Reason = Literal[
-    "address",
     "outside",
     "excluded",
     "robots",
+    "nofollow",
     "too deep",
+    "trap",
     "page cap",
     "byte cap",
     "content type",
@@ -78,7 +79,10 @@ class NotTaken(Record, frozen=True):
 
 
 class CrawlHeader(Record, frozen=True):
-    """What `crawl.json` holds; times are seconds since 1970, `counts` has at least seen, pages and leftOut."""
+    """What `crawl.json` holds; times are seconds since 1970, `counts` has at least seen, pages and leftOut.
+
+    `discovery` says where the addresses came from: how, below which prefix, and what could not be read there.
+    """
 
     format: str
     start: str
@@ -86,6 +90,7 @@ class CrawlHeader(Record, frozen=True):
     agent: str
     began: int
     ended: int
+    discovery: JSON = msgspec.field(default_factory=dict)
     counts: dict[str, int]
     files: dict[str, str]
 
