@@ -94,6 +94,9 @@ def test_links_are_joined_to_their_page() -> None:
     assert joined(base, "?q=1") == "http://docs.example/a/b.html?q=1"
     assert joined(base, "//other.example/d") == "http://other.example/d"
     assert joined(base, "#here") == base
+    assert joined(base + "?q=1", "") == base + "?q=1"
+    assert joined(base, "/c;?") == "http://docs.example/c;"
+    assert joined(base, "c;") == "http://docs.example/a/c;"
     assert [joined(base, link) for link in ("mailto:a@b.example", "javascript:x", "http://[", "data:,x")] == [None] * 4
 
 

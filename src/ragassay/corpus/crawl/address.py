@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from ragassay.errors import InputError, PluginError
 
@@ -46,9 +46,24 @@ def normal(url: str) -> str:
 def joined(base: str, reference: str) -> str | None:
     """Return the normal address of a link on the page `base`, None for what is no usable http(s) address."""
     try:
-        return normal(urljoin(base, _cleaned(reference)))
+        return normal(_absolute(base, _cleaned(reference)))
     except (InputError, ValueError):
         return None
+
+
+def _absolute(base: str, reference: str) -> str:
+    """Return a reference as an absolute address; nothing in its path is dropped, not even an empty parameter."""
+    at, to = urlsplit(base), urlsplit(reference)
+    if to.scheme:
+        return reference
+    if to.netloc:
+        return f"{at.scheme}:{reference}"
+    origin = f"{at.scheme}://{at.netloc}"
+    if reference.startswith("/"):
+        return origin + reference
+    if to.path:
+        return f"{origin}{at.path.rpartition('/')[0]}/{reference}"
+    return f"{origin}{at.path}" + (f"?{to.query or at.query}")
 
 
 def within(url: str, prefix: str) -> bool:

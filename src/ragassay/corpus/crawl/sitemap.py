@@ -10,13 +10,12 @@ import io
 import re
 import zlib
 from typing import NoReturn
-from urllib.parse import urljoin
 from xml.parsers import expat
 
 import msgspec
 
 from ragassay.corpus import names
-from ragassay.corpus.crawl.address import normal
+from ragassay.corpus.crawl.address import joined, normal
 from ragassay.errors import InputError
 
 _GZIP = b"\x1f\x8b"
@@ -105,10 +104,8 @@ class _Reading:
                 self.problems.append(f"line {line}: {shown!r}: {error.message}")
 
     def _meant(self, address: str) -> str:
-        try:
-            return f"perhaps {names.shown(normal(urljoin(self._base, address))[:_SHOWN_CHARS])} is meant"
-        except (InputError, ValueError):
-            return "write it whole"
+        meant = joined(self._base, address)
+        return f"perhaps {meant[:_SHOWN_CHARS]} is meant" if meant else "write it whole"
 
 
 def _read_lines(body: bytes, reading: _Reading) -> None:
