@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from ragassay.question import QuestionFile
-from ragassay.records import JSON, Chunk, Page
+from ragassay.records import JSON, Chunk, Corpus, Page
 
 file_argument = click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -37,11 +37,16 @@ class _Whole:
 
 def pages_of(source: Path) -> Sequence[Page]:
     """Return the pages of documentation (a folder, an archive, one page), or of a built corpus folder."""
+    return corpus_of(source).pages
+
+
+def corpus_of(source: Path) -> Corpus:
+    """Return documentation as `pages_of` reads it, with what made the texts of its pages."""
     from ragassay.corpus import load_corpus, read_corpus
 
     if (source / "corpus.json").is_file() and (source / "pages.jsonl").is_file():
-        return load_corpus(source).pages
-    return read_corpus(source, _Whole()).pages
+        return load_corpus(source)
+    return read_corpus(source, _Whole())
 
 
 def of_board(path: Path, source: Path | None) -> tuple[Path, Path | None]:

@@ -25,14 +25,13 @@ from ragassay.manifest.statement import (
     Subject,
 )
 from ragassay.records import Benchmark, Page
+from ragassay.records.question import version_numbers
 
 SUFFIX = ".items.dsse.json"
 """How the name of an item manifest ends; before it stands that of its question file without `.json`."""
 MAX_ITEM_MANIFEST_BYTES = 16 << 20
 MAX_ITEMS = 20_000
 """The most questions that one manifest describes."""
-
-_VERSION = re.compile(r"(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})")
 
 
 class SignedItems(Signed[QuestionSetPredicate], frozen=True):
@@ -52,13 +51,6 @@ def set_file(name: str, version: str) -> str:
 def items_file(name: str, version: str) -> str:
     """Return the file name of a frozen set's item manifest."""
     return f"{set_slug(name)}-{version}{SUFFIX}"
-
-
-def version_of(text: str) -> tuple[int, int, int] | None:
-    """Return MAJOR.MINOR.PATCH as numbers, or None where a text is no such version; 0.0.0 is none."""
-    found = _VERSION.fullmatch(text)
-    numbers = (int(found[1]), int(found[2]), int(found[3])) if found else (0, 0, 0)
-    return numbers if any(numbers) else None
 
 
 def pages_digest(pages: Sequence[Page]) -> str:
@@ -118,7 +110,7 @@ def _form_problem(statement: QuestionSetStatement) -> str | None:
     predicate = statement.predicate
     if statement.subject != (_subject(predicate),):
         return "the only subject must be the question file, by name and version of the set, with its digest"
-    if version_of(predicate.benchmark.version) is None:
+    if version_numbers(predicate.benchmark.version) is None:
         return "the version of a frozen set is MAJOR.MINOR.PATCH"
     if not 1 <= len(predicate.items) <= MAX_ITEMS:
         return f"a set has 1 to {MAX_ITEMS} items"
@@ -153,7 +145,7 @@ def _sums_problem(predicate: QuestionSetPredicate) -> str | None:
 def _previous_problem(predicate: QuestionSetPredicate) -> str | None:
     if predicate.previous is None:
         return None
-    before, now = version_of(predicate.previous.version), version_of(predicate.benchmark.version)
+    before, now = version_numbers(predicate.previous.version), version_numbers(predicate.benchmark.version)
     if before is None or now is None or before >= now:
         return "the version before is no lower one"
     return None

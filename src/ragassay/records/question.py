@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
 from ragassay import canon
 from ragassay.records.values import JSON, Record, to_json
+
+_VERSION = re.compile(r"(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})")
+
+
+def version_numbers(version: str) -> tuple[int, int, int] | None:
+    """Return MAJOR.MINOR.PATCH, as a frozen question set has it, as numbers; None for anything else and for 0.0.0."""
+    found = _VERSION.fullmatch(version)
+    read = (int(found[1]), int(found[2]), int(found[3])) if found else (0, 0, 0)
+    return read if any(read) else None
 
 
 class Claim(Record, frozen=True):
@@ -43,8 +54,8 @@ class Question(Record, frozen=True):
     """True when the one claim is the target itself, unreviewed."""
 
     def material(self) -> str:
-        """Return the SHA-256 of the canonical bytes of the question without its provenance: what a reviewer reads."""
-        return canon.digest({name: value for name, value in to_json(self).items() if name != "provenance"})
+        """Return the SHA-256 of the canonical bytes of the question, its provenance null: what a reviewer reads."""
+        return canon.digest(to_json(msgspec.structs.replace(self, provenance=None)))
 
 
 class Benchmark(Record, frozen=True):

@@ -1,0 +1,144 @@
+"""`ragassay questions freeze`: a checked question set becomes a file that never changes, and its signed manifest."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ragassay.cli.question_sources import corpus_option, file_argument, json_option, of_board, print_json
+from ragassay.cli.questions_signing import checked_set, docs_from, signer_from, signing_options
+from ragassay.errors import InputError
+
+if TYPE_CHECKING:
+    from ragassay.manifest.item_set import SignedItems
+    from ragassay.run.freeze_set import Checked
+
+
+@click.command("freeze")
+@file_argument
+@corpus_option
+@click.option("--version", metavar="TEXT", help="MAJOR.MINOR.PATCH [default: that of the file].")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for the two files [default: that of FILE].",
+)
+@signing_options
+@json_option
+def freeze(
+    file: Path,
+    source: Path | None,
+    version: str | None,
+    out: Path | None,
+    url: str | None,
+    author: str | None,
+    not_derived: bool,
+    drop_rejected: bool,
+    keys: Path,
+    key: str | None,
+    as_json: bool,
+) -> int:
+    """Write FILE as NAME-VERSION.json, which never changes, with a signed manifest of its items beside it.
+
+    Every reason against it is said at once, and then nothing is written. FILE may be a board (.toml).
+    """
+    from ragassay.manifest.item_set import set_slug
+    from ragassay.question.freezing import Signing
+    from ragassay.question.versions import version_problem
+    from ragassay.run.frozen import frozen_versions, load_set
+
+    file, source = of_board(file, source)
+    if source is None:
+        raise click.UsageError("give --corpus, or a board file in place of FILE")
+    benchmark = load_set(file)[0].benchmark
+    folder = out or file.parent
+    asked = version or benchmark.version
+    there = frozen_versions(folder, benchmark.name)
+    problem = version_problem(asked, there, own=benchmark.version)
+    if problem is None and there:
+        problem = f"{set_slug(benchmark.name)} is frozen as version {there[-1]}; `questions bump` makes the next one"
+    signing = Signing(author=author, not_derived=not_derived, drop_rejected=drop_rejected)
+    found = checked_set(file, benchmark, docs_from(source, benchmark, url), signing)
+    if problems := [*([problem] if problem else []), *found.problems]:
+        raise InputError(f"{file} cannot be frozen as it is; nothing was written", problems)
+    paths, signed = write_frozen(found, asked, folder, keys, key)
+    if as_json:
+        print_json(frozen_json(paths, signed))
+    else:
+        for line in frozen_lines(found, paths, signed):
+            click.echo(line)
+    return 0
+
+
+def write_frozen(
+    found: Checked, version: str, folder: Path, keys: Path, key: str | None, previous: Any = None
+) -> tuple[tuple[Path, Path], SignedItems]:
+    """Sign and write a set; return where the file and its manifest are, and the manifest."""
+    from ragassay.manifest.item_set import decode_items, items_file, set_file
+    from ragassay.run.freeze_set import seal_set
+    from ragassay.run.frozen_write import READ_ONLY, write_together
+
+    signer = signer_from(keys, key)
+    data, envelope = seal_set(found, version, signer, now=int(time.time()), previous=previous)
+    name = found.benchmark.name
+    paths = folder / set_file(name, version), folder / items_file(name, version)
+    write_together({paths[0]: (data, READ_ONLY), paths[1]: (envelope, READ_ONLY)})
+    return paths, decode_items(envelope)
+
+
+def frozen_json(paths: tuple[Path, Path], signed: SignedItems) -> dict[str, Any]:
+    """Return what was frozen: both files, the digest of the envelope, and what the manifest says but the items."""
+    from ragassay.records import to_json
+
+    about = {name: value for name, value in to_json(signed.predicate).items() if name != "items"}
+    unreviewed = [item.id for item in signed.predicate.items if item.reviewer is None]
+    files = {"questions": str(paths[0]), "items": str(paths[1]), "itemsSha256": signed.digest}
+    return {**files, "unreviewed": unreviewed, **about}
+
+
+def frozen_lines(found: Checked, paths: tuple[Path, Path], signed: SignedItems) -> Iterator[str]:
+    """Yield what a person is told of a frozen set."""
+    from ragassay.question.printable import printable
+
+    p = signed.predicate
+    warned = sum(p.lint.warnings.values())
+    yield f"frozen    {printable(p.benchmark.name)} {p.benchmark.version}: {_many(p.benchmark.items, 'question')}"
+    yield f"file      {paths[0]}"
+    yield f"items     {paths[1]}"
+    yield f"digest    {p.benchmark.digest.sha256}"
+    yield f"itemSet   {p.benchmark.item_set.sha256}"
+    yield f"corpus    {_many(p.corpus.pages, 'page')}, {p.corpus.digest.sha256}"
+    yield f"lint      0 errors, {_many(warned, 'warning')}, {len(p.lint.waivers)} waived"
+    yield from _declared(signed)
+    if found.applied.dropped:
+        yield f"dropped   {len(found.applied.dropped)} rejected: {', '.join(map(printable, found.applied.dropped))}"
+    if found.applied.cleared:
+        yield f"cleared   reviewer saw other words: {', '.join(map(printable, found.applied.cleared))}"
+    yield f"signed    {p.signer.kid} ({printable(p.signer.name)})"
+    if p.review.unreviewed:
+        names = [item.id for item in p.items if item.reviewer is None]
+        yield click.style(
+            f"UNREVIEWED: nobody reviewed {p.review.unreviewed} of {p.benchmark.items} questions, and the manifest "
+            "says so; `questions review` records a review",
+            bold=True,
+        )
+        yield f"          {', '.join(map(printable, names[:20]))}{', …' if len(names) > 20 else ''}"
+    else:
+        yield f"reviewed  {p.review.reviewed} of {p.benchmark.items}"
+
+
+def _declared(signed: SignedItems) -> Iterator[str]:
+    declaration = signed.predicate.declaration
+    if declaration.holds:
+        alone = f" ({declaration.by_signer} by your word alone)" if declaration.by_signer else ""
+        yield f"declares  {declaration.text}{alone}"
+    else:
+        yield f"DERIVED   {_many(declaration.derived, 'question')} from a system under test; nothing is declared"
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
