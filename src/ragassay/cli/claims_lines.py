@@ -9,7 +9,7 @@ from ragassay.question.claim_checks import ClaimFinding
 from ragassay.question.freeze import draft_findings
 from ragassay.question.proposals import Draft, Proposal
 from ragassay.records import Claim, Question
-from ragassay.run.claims_draft import Asked
+from ragassay.run.asking import Asked
 from ragassay.site.numbers import plural
 from ragassay.site.safe import one_line, visible
 
@@ -49,12 +49,17 @@ def _literal_lines(claim: Claim) -> Iterator[str]:
         yield f"    must not  {', '.join(one_line(literal) for literal in claim.must_not)}"
 
 
-def asked_lines(asked: Asked) -> Iterator[str]:
-    """Yield what the calls took, and each question that got no valid reply or none at all."""
+def taken_line(asked: Asked) -> str:
+    """Return what the calls took."""
     tokens = "tokens not counted by the server"
     if asked.input_tokens is not None and asked.output_tokens is not None:
         tokens = f"{plural(asked.input_tokens, 'token')} in, {asked.output_tokens:,} out"
-    yield f"{plural(asked.calls, 'call')}, {plural(asked.replies, 'reply', 'replies')}; {tokens}"
+    return f"{plural(asked.calls, 'call')}, {plural(asked.replies, 'reply', 'replies')}; {tokens}"
+
+
+def asked_lines(asked: Asked) -> Iterator[str]:
+    """Yield what the calls took, and each question that got no valid reply or none at all."""
+    yield taken_line(asked)
     for identity, reasons in asked.left_out.items():
         count = plural(len(reasons), "invalid reply", "invalid replies")
         yield f"  left out  {one_line(identity)}: {count}, the last: {one_line(reasons[-1])}"

@@ -65,7 +65,11 @@ class ReplyFile:
 
     def of(self, question: Question) -> Sequence[StoredReply]:
         """Return the replies for the question's id, oldest first."""
-        return self._replies.get(question.id, ())
+        return self.named(question.id)
+
+    def named(self, identity: str) -> Sequence[StoredReply]:
+        """Return the replies for what was asked under this id, oldest first."""
+        return self._replies.get(identity, ())
 
     @classmethod
     @contextlib.contextmanager
