@@ -56,13 +56,13 @@ def test_every_row_comes_out_equal_under_any_hash_seed(board: Path, seed: str) -
     """bm25, a hybrid of two bm25, oracle and control are equal in a new process, whatever the order of its sets."""
     reruns = _reruns(board / ".ragassay" / "runs", env={"PYTHONHASHSEED": seed})
     assert {row: one["outcome"] for row, one in reruns.items()} == dict.fromkeys(ROWS, "equal")
-    assert {one["rows"] for one in reruns.values()} == {36}
+    assert {one["rows"] for one in reruns.values()} == {60}
     assert all(one["differing"] == 0 and one["differences"] == [] for one in reruns.values())
 
 
 def test_the_board_shows_the_rung(board: Path) -> None:
     """After a re-execution the board names the rows, and board.json holds the rung of each run."""
-    assert "re-executed: equal (36 of 36 rows, content " in _ragassay("verify", "--rerun", board)
+    assert "re-executed: equal (60 of 60 rows, content " in _ragassay("verify", "--rerun", board)
     said = " ".join(_ragassay("board", board / "board.toml").split())
     assert "re-executed here with equal content, counts and score:" in said
     document = json.loads((board / "board.json").read_text(encoding="utf-8"))
