@@ -93,10 +93,15 @@ class Stack(Protocol):
     - `removal: ClassVar[str]`: what a person types to remove an index that stays on a server or in a folder, with
       `{name}` and the row's parameters in it;
     - `wire_form_only: ClassVar[bool | str]`: it was tested against a stand-in that speaks the service's wire form, not
-      yet against the service; a name: where that parameter is given.
+      yet against the service; a name: where that parameter is given;
+    - `searches_own(entry) -> bool`, a class method: whether a board entry's hits will carry their own text, where a
+      parameter decides it;
+    - `unsearched(entry, chunks) -> frozenset[str] | None`, a class method: the ids of the chunks that no search of a
+      board entry sees (a filter), None where only the built stack knows.
 
     A built retriever may have `owns_corpus`, where a parameter decides it, `count()`, how many passages the engine
-    holds, and `stored` (`name`, `reused`, `others`), the index that stays.
+    holds, `stored` (`name`, `reused`, `others`), the index that stays, and `left_out`, the ids of the chunks that no
+    search of it sees, None where it does not know what it indexed. Whoever has no `left_out` searches every chunk.
     """
 
     owns_corpus: ClassVar[bool]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from ragassay.cli.questions_fairness import fairness
+from ragassay.cli.questions_freeze import freeze
 from ragassay.cli.questions_hash import export, hash_
 from ragassay.cli.questions_lint import check, lint_
 from ragassay.cli.verb_group import VerbGroup
@@ -14,5 +16,5 @@ def command() -> None:
     """Hash, export, check and lint a question file."""
 
 
-for _verb in (hash_, export, check, lint_):
+for _verb in (hash_, export, check, lint_, fairness, freeze):
     command.add_command(_verb)

@@ -125,6 +125,11 @@ class Fairness(Record, frozen=True):
     unknowable: tuple[str, ...] = ()
     """Without evidence, or without a text that could be looked into."""
     own_texts: bool = False
+    split: tuple[str, ...] = ()
+    """There, exact or folded, but whole in no single chunk."""
+    unread: tuple[str, ...] | None = None
+    """Whole only in chunks of which the row's embedders do not read so far; None without one, or where one cannot say.
+    """
 
 
 class Circumstance(Record, frozen=True):

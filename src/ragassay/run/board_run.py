@@ -30,6 +30,7 @@ from ragassay.run.build import (
     naming,
     owns_corpus,
 )
+from ragassay.run.fairness import built_fairness
 from ragassay.run.gathered import Gathered
 from ragassay.run.journal import GroupWriter, Journal
 from ragassay.run.limits import Endpoint
@@ -105,7 +106,7 @@ def prepare(board: BoardFile, workspace: Workspace, keys: Keys, options: Options
     assert chunker is not None
     assert answering is not None
     assert judges is not None
-    corpus = read_corpus(board.corpus, chunker, progress=report("corpus"))
+    corpus = read_corpus(board.corpus, chunker, progress=report("corpus"), pdf=board.pdf)
     workspace.prepare()
     store_corpus(corpus, workspace.corpora)
     judge, judging = judges
@@ -156,6 +157,8 @@ def build_rows(
     template = {"name": prepared.board.template, "digest": template_named(prepared.board.template).digest()}
     rows = []
     for row in prepared.rows:
+        builder.leaves.clear()
+        builder.used.clear()
         with naming(f"row {row.name!r}"):
             retriever = builder.build(row.stack, f"row {row.name!r}")
         owns = owns_corpus(row.stack["kind"], retriever)
@@ -169,6 +172,9 @@ def build_rows(
             answering=prepared.answering,
             judge=prepared.judge,
             template=template,
+            fairness=built_fairness(
+                prepared.benchmark, prepared.corpus, prepared.ready.findings, row.stack, builder, owns=owns
+            ),
         )
         status.notes += [f"{row.name}: {note}" for note in embedding_notes(config.measure.stack["describe"])]
         rows.append(

@@ -205,6 +205,10 @@ class StackBuilder:
         self._report = report
         self._embedders: dict[str, CachedEmbedder] = {}
         self._models: dict[str, StackModel] = {}
+        self.leaves: list[Retriever] = []
+        """Every stack without a stack in it that was built, in order."""
+        self.used: list[CachedEmbedder] = []
+        """The embedder of each of them that has one, in order."""
         self._budget = budget or Budget()
         self._folder = folder
 
@@ -237,6 +241,9 @@ class StackBuilder:
             raise StackError(
                 f"{place}: the stack could not be built: {type(error).__name__}: {legible(error)}"
             ) from error
+        if not any(PARTS[key] == "stacks" for key in found):
+            self.leaves.append(retriever)
+            self.used += [part for part in parts.values() if isinstance(part, CachedEmbedder)]
         return retriever
 
     def _part(self, key: str, entry: JSON, place: str) -> Embedder | Retriever | StackModel:

@@ -8,7 +8,7 @@ import msgspec
 
 from ragassay.canon import digest
 from ragassay.errors import InputError, PluginError
-from ragassay.question import evidence_chunks, evidence_gone, literal_problems, match_evidence
+from ragassay.question import EvidenceFinding, evidence_chunks, evidence_gone, literal_problems, match_evidence
 from ragassay.records import Benchmark, Corpus
 from ragassay.run.board_file import BoardFile
 from ragassay.run.build import check_stack, naming, parts_of
@@ -21,6 +21,8 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True):
 
     evidence: Mapping[str, Sequence[str]]
     left_out: Mapping[str, str]
+    findings: Sequence[EvidenceFinding]
+    """Where each evidence text stands in the corpus."""
     notes: tuple[str, ...]
 
 
@@ -45,6 +47,7 @@ def check(
     return Ready(
         evidence={q.input: by_id[q.id] for q in benchmark.questions if q.id in by_id},
         left_out=oracle_left_out(board, benchmark, len(by_id)),
+        findings=findings,
         notes=tuple(notes),
     )
 

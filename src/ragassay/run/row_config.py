@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ragassay import __version__, canon, plugins
-from ragassay.records import JSON, Benchmark, Circumstance, Config, Corpus, Measure, to_json
+from ragassay.records import JSON, Benchmark, Circumstance, Config, Corpus, Fairness, Measure, to_json
 from ragassay.run.board_file import BoardFile, ModelTable, RowTable, reask_share
 from ragassay.run.build import Part, described, parts_of
 from ragassay.seams import PARTS, Judge, Model, Retriever, Seam
@@ -22,6 +22,7 @@ def row_config(
     answering: Model,
     judge: Judge,
     template: JSON,
+    fairness: Fairness | None = None,
 ) -> Config:
     """Return the recorded configuration of one row: everything that can change its number, and what surrounds it."""
     measure = Measure(
@@ -55,10 +56,10 @@ def row_config(
         judge={"kind": board.judge.kind, "id": judge.id, "describe": judge.describe()},
         scorer=board.scorer,
     )
-    return Config(row=row.name, measure=measure, circumstance=_circumstance(board, row, judge))
+    return Config(row=row.name, measure=measure, circumstance=_circumstance(board, row, judge, fairness))
 
 
-def _circumstance(board: BoardFile, row: RowTable, judge: Judge) -> Circumstance:
+def _circumstance(board: BoardFile, row: RowTable, judge: Judge, fairness: Fairness | None) -> Circumstance:
     tables: dict[str, ModelTable] = {"answer": board.answer}
     if board.judge.model:
         tables["judge"] = board.judge.model
@@ -83,6 +84,7 @@ def _circumstance(board: BoardFile, row: RowTable, judge: Judge) -> Circumstance
         exposure=row.exposure,
         reask=reask_share(board.judge, judge),
         wire_form_only=any(_is_wire_form_only(part) for part in parts),
+        fairness=fairness,
     )
 
 

@@ -75,6 +75,7 @@ class VectorIndex:
         zero_is_far: bool,
         about: JSON,
         stored: Stored | None = None,
+        left_out: frozenset[str] | None = frozenset(),
     ) -> None:
         self._kind = kind
         self._ids = list(ids)
@@ -85,6 +86,8 @@ class VectorIndex:
         self._about = about
         self.stored = stored
         """Where the index stays after `close`; None where it is gone then."""
+        self.left_out = left_out
+        """The ids of the chunks that no search sees; None where that cannot be said."""
         self._lock = threading.Lock()
 
     def search(self, text: str, k: int) -> list[Hit]:

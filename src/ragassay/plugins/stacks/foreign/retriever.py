@@ -59,7 +59,10 @@ def _lasting(name: str | None, text: str) -> str:
 
 
 class ForeignRetriever:
-    """A retriever of another library, asked from any thread; `owns_corpus` where its hits bring their own texts."""
+    """A retriever of another library, asked from any thread; `owns_corpus` where its hits bring their own texts.
+
+    `left_out` is empty where it was given all chunks, and None where nobody here knows what it indexed.
+    """
 
     def __init__(
         self,
@@ -75,6 +78,7 @@ class ForeignRetriever:
         about: JSON,
     ) -> None:
         self.owns_corpus = known is None
+        self.left_out = frozenset[str]() if about["given"] == "chunks" else None
         self._quiet = quiet
         self._named = named
         self._ask = ask

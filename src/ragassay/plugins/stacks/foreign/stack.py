@@ -59,6 +59,16 @@ class ForeignStack(ABC):
             raise InputError(f"the parameters of {self.kind!r} cannot be used", dict.fromkeys(problems))
         self._path = str(path)
 
+    @classmethod
+    def searches_own(cls, entry: JSON) -> bool:
+        """Tell whether a board entry's retriever searches a corpus of its own."""
+        return entry.get("corpus") == "own"
+
+    @classmethod
+    def unsearched(cls, _entry: JSON, _chunks: Sequence[Chunk]) -> None:
+        """Say that only the built retriever knows what it was given to index."""
+        return
+
     def _read_more(self, read: Parameters) -> None:  # noqa: B027 - most libraries have none
         """Read the parameters that this library alone has."""
 

@@ -55,6 +55,7 @@ class Pinecone:
             )
         # The service refuses a vector of zeros: such a chunk is left out, and is never found.
         positions = [int(at) for at in np.flatnonzero(matrix.any(axis=1))]
+        held = frozenset(positions)
         tokens = WeightedTokens([chunk.text for chunk in chunks], settings) if settings.sparse else None
         digest = digest_of(chunks, embedder, settings.shape())
         engine = stored = None
@@ -74,8 +75,8 @@ class Pinecone:
             except BaseException:
                 client.close()
                 raise
-            engine = PineconeEngine(client, index, namespace, settings, frozenset(positions), tokens)
-        left_out = len(chunks) - len(positions)
+            engine = PineconeEngine(client, index, namespace, settings, held, tokens)
+        left_out = frozenset(chunk.id for at, chunk in enumerate(chunks) if at not in held)
         return VectorIndex(
             "pinecone",
             [chunk.id for chunk in chunks] if positions else [],
@@ -89,9 +90,10 @@ class Pinecone:
                 truncated(embedder, chunks),
                 **settings.described(),
                 **place,
-                **({"zero_vectors_left_out": left_out} if left_out else {}),
+                **({"zero_vectors_left_out": len(left_out)} if left_out else {}),
                 approximate=True,
                 pinecone=client_version(),
             ),
             stored=stored,
+            left_out=left_out,
         )

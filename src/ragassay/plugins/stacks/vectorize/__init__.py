@@ -101,7 +101,14 @@ class Vectorize:
             zero_is_far=self._metric != "euclidean",
             about=described("vectorize", embedder, truncated(embedder, chunks), **self._about()),
             stored=stored,
+            left_out=_kept_out(self._filter, chunks),
         )
+
+    @classmethod
+    def unsearched(cls, entry: JSON, chunks: Sequence[Chunk]) -> frozenset[str]:
+        """Return the ids of the chunks that the filter of a board entry keeps out of every search."""
+        given = entry.get("filter")
+        return _kept_out(given, chunks) if isinstance(given, Mapping) and not checked_filter(given) else frozenset()
 
     def _expected(self, metadata: Sequence[JSON], total: int) -> frozenset[int]:
         """Return the positions of the chunks that a search can return."""
@@ -125,6 +132,14 @@ class Vectorize:
         if self._filter is not None:
             about["filter"] = dict(self._filter)
         return {**about, "approximate": True}
+
+
+def _kept_out(given: Mapping[str, Any] | None, chunks: Sequence[Chunk]) -> frozenset[str]:
+    """Return the ids of the chunks that a filter, if there is one, does not let through."""
+    if given is None:
+        return frozenset()
+    metadata = metadata_of(given, chunks)
+    return frozenset(chunk.id for chunk, one in zip(chunks, metadata, strict=True) if not let_through(given, one))
 
 
 def _unusable(account: str, index: str | None, namespace: str | None) -> list[str]:

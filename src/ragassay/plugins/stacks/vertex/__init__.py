@@ -59,7 +59,13 @@ class Vertex:
             zero_is_far=self._settings.mode == "vector",
             about=self._about(chunks, embedder, "distance" if engine is None else engine.how),
             stored=stored,
+            left_out=frozenset() if self._settings.asking.filter is None else None,
         )
+
+    @classmethod
+    def unsearched(cls, entry: JSON, _chunks: Sequence[Chunk]) -> frozenset[str] | None:
+        """Say that every chunk is searched; None with a filter, which the service alone reads."""
+        return None if entry.get("filter") else frozenset()
 
     def _embedder(self, parts: Mapping[str, Any]) -> Embedder | None:
         if self._settings.shape.vector:
