@@ -90,9 +90,9 @@ class CrawlHeader(Record, frozen=True):
     agent: str
     began: int
     ended: int
-    discovery: JSON = msgspec.field(default_factory=dict)
     counts: dict[str, int]
     files: dict[str, str]
+    discovery: JSON = msgspec.field(default_factory=dict)
 
 
 class Crawled(Record, frozen=True):

@@ -48,12 +48,12 @@ _WRAPPING = {
     "::/96": "IPv4-compatible",
     "::ffff:0:0/96": "IPv4-mapped",
     "::ffff:0:0:0/96": "IPv4-translated",
-    "64:ff9b::/96": "NAT64",
     "64:ff9b:1::/48": "NAT64",
     "2001::/32": "Teredo",
     "2002::/16": "6to4",
 }
 _WRAPPING_NETWORKS = [(ipaddress.IPv6Network(net), what) for net, what in _WRAPPING.items()]
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _ISATAP = (0x00005EFE, 0x02005EFE)
 _LOCAL_NAMES = ("localhost", "localdomain", "local", "internal", "home.arpa", "intranet", "lan")
 _NUMBER = re.compile(r"(0x[0-9a-f]*|[0-9]+)\Z", re.IGNORECASE)
@@ -79,6 +79,9 @@ def private(address: str, *, allow_private: bool = False) -> str | None:
 
 def _wrapped(ip: ipaddress.IPv6Address) -> str | None:
     """Return why an IPv6 address is refused that carries an IPv4 address, or lies outside of what is routed."""
+    if ip in _NAT64:  # a network without IPv4 reaches every public host this way
+        what = private(str(ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)))
+        return f"{what}, written as NAT64" if what else None
     for net, what in _WRAPPING_NETWORKS:
         if ip in net:
             return f"{what}, a second way to write an IPv4 address"

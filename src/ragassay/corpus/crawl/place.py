@@ -1,0 +1,116 @@
+"""Where a crawl is built, and how it takes the place of the one before: no kill at any moment loses either.
+
+`<name>.crawling` is built beside `<name>`. To swap, the old folder becomes `<name>.old`, the new one `<name>`, and
+the old is removed. Whoever comes next finishes or takes back what a kill has left in the middle of that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from ragassay.corpus.crawl.disk import sync, writing
+from ragassay.corpus.crawl.folder import CRAWL, FILES, is_crawl
+from ragassay.corpus.crawl.journal import JOURNAL
+from ragassay.errors import InputError
+
+
+class Place:
+    """The folders of one crawl; made only while its lock is held."""
+
+    def __init__(self, final: Path) -> None:
+        self.final = final
+        self.building = final.with_name(f"{final.name}.crawling")
+        self._old = final.with_name(f"{final.name}.old")
+
+    @property
+    def files(self) -> Path:
+        """Where the bytes of pages are written."""
+        return self.building / FILES
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether a crawl was built to its end and only waits to be put in place."""
+        return (self.building / CRAWL).is_file()
+
+    def recover(self) -> None:
+        """Put back, or clear away, what a kill has left in the middle of a swap."""
+        with writing(self.final.parent):
+            if self._old.exists() and not self.final.exists() and not self.is_complete:
+                self._old.rename(self.final)
+            if self.final.exists():
+                shutil.rmtree(self._old, ignore_errors=True)
+                (self.final / JOURNAL).unlink(missing_ok=True)
+
+    def clear(self) -> None:
+        """Remove what was built so far."""
+        with writing(self.building):
+            if self.building.exists():
+                shutil.rmtree(self.building)
+
+    def swap(self) -> None:
+        """Put the complete crawl in the place of the one before."""
+        with writing(self.final):
+            self._bring_to_disk()
+            if self.final.exists():
+                if self._old.exists():
+                    shutil.rmtree(self._old)
+                self.final.rename(self._old)
+            self.building.rename(self.final)
+            sync(self.final.parent)
+            (self.final / JOURNAL).unlink(missing_ok=True)
+            shutil.rmtree(self._old, ignore_errors=True)
+
+    def drop_files(self, keep: set[str]) -> None:
+        """Remove the bytes of pages that were not kept in the end, and folders that are empty then."""
+        with writing(self.files):
+            self.files.mkdir(parents=True, exist_ok=True)
+            for folder, _, names in os.walk(self.files, topdown=False):
+                for name in names:
+                    path = Path(folder) / name
+                    if path.relative_to(self.files).as_posix() not in keep:
+                        path.unlink()
+                if Path(folder) != self.files and not any(os.scandir(folder)):
+                    Path(folder).rmdir()
+
+    def _bring_to_disk(self) -> None:
+        """Let every file of the new crawl reach the disk before the old one goes."""
+        for folder, _, names in os.walk(self.building):
+            for name in names:
+                file = os.open(Path(folder) / name, os.O_RDONLY)
+                try:
+                    os.fsync(file)
+                finally:
+                    os.close(file)
+            sync(Path(folder))
+
+
+@contextlib.contextmanager
+def held(final: Path) -> Iterator[Place]:
+    """Hold the place of a crawl until the block ends.
+
+    Raises `InputError` where another process crawls there, or where something else stands that is no crawl.
+    """
+    import fcntl  # Windows has no such lock; reading a crawl needs none
+
+    lock = final.with_name(f".{final.name}.lock")
+    with writing(final.parent):
+        final.parent.mkdir(parents=True, exist_ok=True)
+        file = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise InputError(f"{final} is being crawled by another process; wait for it or stop it") from None
+        if final.exists() and not is_crawl(final) and not _is_empty(final):
+            raise InputError(f"{final} is there already and holds no crawl; name another folder with --out")
+        yield Place(final)
+    finally:
+        os.close(file)
+
+
+def _is_empty(path: Path) -> bool:
+    return path.is_dir() and not any(path.iterdir())
