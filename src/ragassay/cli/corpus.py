@@ -14,6 +14,7 @@ import click
 import msgspec
 
 from ragassay import plugins
+from ragassay.cli.corpus_crawl import crawl_
 from ragassay.cli.verb_group import VerbGroup
 from ragassay.errors import InputError
 from ragassay.records import JSON, Corpus
@@ -28,6 +29,9 @@ def command() -> None:
     """Build and inspect the corpus."""
 
 
+command.add_command(crawl_)
+
+
 @command.command("build")
 @click.argument("source", required=False, type=click.Path(path_type=Path), metavar="[SOURCE|BOARD]")
 @click.option(
@@ -37,20 +41,23 @@ def command() -> None:
 )
 @click.option("--chunker", "kind", metavar="KIND", help="Chunker instead of the board's [default: heading].")
 @click.option("--param", "params", multiple=True, metavar="K=V", help="A parameter of the chunker; may be repeated.")
+@click.option("--pdf", is_flag=True, help="Read PDF files too; needs the extra `pdf`.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def build(source: Path | None, out: Path | None, kind: str | None, params: tuple[str, ...], as_json: bool) -> int:
+def build(
+    source: Path | None, out: Path | None, kind: str | None, params: tuple[str, ...], pdf: bool, as_json: bool
+) -> int:
     """Read documentation, split it, and store it under its digest.
 
-    SOURCE is a folder, a .tar archive or one page; BOARD is a board.toml, whose [corpus] table names path and
-    chunker. Without an argument it is ./board.toml.
+    SOURCE is a folder, a .tar archive, one page or a crawl folder; BOARD is a board.toml, whose [corpus] table names
+    path or crawl, and chunker. Without an argument it is ./board.toml.
     """
     from ragassay.corpus import read_corpus, store_corpus, summary
 
-    path, entry, workspace = _plan(source or Path("board.toml"))
-    chunker = _chunker(_override(entry, kind, params))
+    plan = _plan(source or Path("board.toml"))
+    chunker = _chunker(_override(plan.chunker, kind, params))
     with _shown() as progress:
-        corpus = read_corpus(path, chunker, progress=progress)
-    folder = store_corpus(corpus, out or workspace / "corpus")
+        corpus = read_corpus(plan.source, chunker, progress=progress, pdf=pdf or plan.pdf)
+    folder = store_corpus(corpus, out or plan.workspace / "corpus")
     if as_json:
         click.echo(msgspec.json.encode({**summary(corpus), "folder": str(folder)}).decode())
     else:
@@ -59,10 +66,19 @@ def build(source: Path | None, out: Path | None, kind: str | None, params: tuple
     return 0
 
 
-def _plan(given: Path) -> tuple[Path, JSON, Path]:
-    """Return the source, the chunker's table and the workspace folder."""
+class _Plan(msgspec.Struct, frozen=True):
+    """What is read, the chunker's table, the workspace folder, and whether PDF files are pages."""
+
+    source: Path
+    chunker: JSON
+    workspace: Path
+    pdf: bool = False
+
+
+def _plan(given: Path) -> _Plan:
+    """Return what an argument stands for; of a board nothing but its [corpus] table need be right."""
     if given.suffix.lower() != ".toml":
-        return given, {"kind": "heading"}, Path(".ragassay")
+        return _Plan(given, {"kind": "heading"}, Path(".ragassay"))
     try:
         board = tomllib.loads(given.read_bytes().decode("utf-8"))
     except FileNotFoundError:
@@ -70,13 +86,33 @@ def _plan(given: Path) -> tuple[Path, JSON, Path]:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"{given} cannot be read as TOML: {error}") from error
     table = board.get("corpus")
-    path = table.get("path") if isinstance(table, dict) else None
-    if not isinstance(table, dict) or not isinstance(path, str) or not path:
-        raise InputError(f"{given}: [corpus] needs a `path`, the folder or archive of the documentation")
+    if not isinstance(table, dict):
+        raise InputError(f"{given} has no [corpus] table; give it one with `path` or `crawl`")
+    workspace = given.parent / ".ragassay"
+    source = _source(given, table, workspace)
     entry = table.get("chunker", {"kind": "heading"})
     if not isinstance(entry, dict) or not isinstance(entry.get("kind"), str):
         raise InputError(f"{given}: corpus.chunker needs a `kind`, for example {{ kind = 'heading' }}")
-    return given.parent / path, entry, given.parent / ".ragassay"
+    if not isinstance(pdf := table.get("pdf", False), bool):
+        raise InputError(f"{given}: corpus.pdf must be true or false")
+    return _Plan(source, entry, workspace, pdf)
+
+
+def _source(given: Path, table: JSON, workspace: Path) -> Path:
+    """Return the documentation that a [corpus] table names, by its path or by the site that was crawled."""
+    from ragassay.corpus.crawled import crawl_folder
+
+    named = {key: table[key] for key in ("path", "crawl") if key in table}
+    value = next(iter(named.values()), None)
+    if len(named) != 1 or not isinstance(value, str) or not value:
+        what = "`path`, the folder or archive of the documentation, or `crawl`, the address of its site"
+        raise InputError(f"{given}: [corpus] needs either {what}")
+    if "path" in named:
+        return given.parent / value
+    try:
+        return crawl_folder(value, workspace)
+    except InputError as error:
+        raise InputError(f"{given}: corpus.crawl: {error.message}") from error
 
 
 def _override(entry: JSON, kind: str | None, params: tuple[str, ...]) -> JSON:

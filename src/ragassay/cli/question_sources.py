@@ -20,6 +20,8 @@ corpus_option = click.option(
     type=click.Path(path_type=Path),
     help="The documentation (a folder or an archive), or a built corpus folder.",
 )
+_PDF = "ragassay.corpus.pdf"
+"""Where a verb remembers whether its board reads PDF files."""
 
 
 class _Whole:
@@ -46,7 +48,8 @@ def corpus_of(source: Path) -> Corpus:
 
     if (source / "corpus.json").is_file() and (source / "pages.jsonl").is_file():
         return load_corpus(source)
-    return read_corpus(source, _Whole())
+    context = click.get_current_context(silent=True)
+    return read_corpus(source, _Whole(), pdf=context is not None and context.meta.get(_PDF) is True)
 
 
 def of_board(path: Path, source: Path | None) -> tuple[Path, Path | None]:
@@ -56,6 +59,7 @@ def of_board(path: Path, source: Path | None) -> tuple[Path, Path | None]:
     from ragassay.run.board_file import load_board
 
     board = load_board(path)
+    click.get_current_context().meta[_PDF] = board.pdf and source is None
     return board.benchmark, source or board.corpus
 
 

@@ -1,7 +1,7 @@
 """A folder or archive of documentation becomes pages, chunks and digests."""
 
 from ragassay.corpus.build import read_corpus
-from ragassay.corpus.extract import EXTRACTOR
+from ragassay.corpus.extract import EXTRACTOR, reads_pdf
 from ragassay.corpus.found import Limits
 from ragassay.corpus.store import load_corpus, store_corpus, summary
 
@@ -10,6 +10,7 @@ __all__ = [
     "Limits",
     "load_corpus",
     "read_corpus",
+    "reads_pdf",
     "store_corpus",
     "summary",
 ]

@@ -26,7 +26,7 @@ _BROKEN = (tarfile.TarError, EOFError, OSError, lzma.LZMAError, zlib.error, Valu
 _UNKNOWN_MAGIC = {b"\x28\xb5\x2f\xfd": "Zstandard", b"PK\x03\x04": "ZIP"}
 
 
-def find(path: Path, limits: Limits) -> Found:
+def find(path: Path, limits: Limits, *, pdf: bool = False) -> Found:
     """Return the members that are pages, in page order, their bytes in memory.
 
     Raises `InputError` when the archive is truncated or damaged, passes a cap, or holds an absolute or `..` name.
@@ -35,7 +35,7 @@ def find(path: Path, limits: Limits) -> Found:
         origin = {"kind": "archive", "name": path.name, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
         file.seek(0)
         stream = _Stream(_inflated(file, path), limits.total_bytes, path)
-        members = _Members(limits)
+        members = _Members(limits, pdf)
         try:
             readable = cast("IO[bytes]", stream)
             with tarfile.open(fileobj=readable, mode="r|", bufsize=_BLOCK, encoding="utf-8") as tar:
@@ -93,8 +93,9 @@ class _Stream:
 class _Members:
     """The members of one archive, sorted into pages, left out and problems."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, pdf: bool) -> None:
         self._limits = limits
+        self._pdf = pdf
         self._pages: dict[str, bytes] = {}
         self._left: list[LeftOut] = []
         self._problems: list[str] = []
@@ -111,7 +112,7 @@ class _Members:
             raise InputError(f"the archive holds more than the {self._limits.entries:,} members allowed")
         if _unsafe(member.name):
             self._problems.append(f"{where}: an absolute name or a `..` in an archive is refused; repack it")
-        elif reason := _kind(member) or names.reason_unread(name):
+        elif reason := _kind(member) or names.reason_unread(name, pdf=self._pdf):
             self._left.append(LeftOut(where, reason))
         elif problem := names.name_problem(name):
             self._problems.append(f"{where}: {problem}")

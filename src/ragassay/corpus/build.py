@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ragassay import canon
 from ragassay.corpus import names
-from ragassay.corpus.extract import EXTRACTOR, ExtractedPage, extract
+from ragassay.corpus.extract import ExtractedPage, extract, extractor_of
 from ragassay.corpus.found import Found, Limits
 from ragassay.corpus.read import find
 from ragassay.errors import InputError, PluginError
@@ -18,15 +18,21 @@ NO_LIMITS_GIVEN = Limits()
 
 
 def read_corpus(
-    source: Path, chunker: Chunker, *, progress: Progress | None = None, limits: Limits = NO_LIMITS_GIVEN
+    source: Path,
+    chunker: Chunker,
+    *,
+    progress: Progress | None = None,
+    limits: Limits = NO_LIMITS_GIVEN,
+    pdf: bool = False,
 ) -> Corpus:
-    """Read a folder, a page or a tar archive, extract every page and split it.
+    """Read a folder, a page, a tar archive or a crawl folder, extract every page and split it.
 
-    Pages stand in the order of their ids. `progress` gets (pages done, pages). Raises `InputError` with every problem
-    of every file, or when there is no page; `PluginError` when the chunker breaks its promise.
+    PDF files are read only with `pdf`. Pages stand in the order of their ids. `progress` gets (pages done, pages).
+    Raises `InputError` with every problem of every file, or when there is no page; `PluginError` when the chunker
+    breaks its promise, or a package that reads a format is not installed.
     """
-    found = find(source, limits)
-    extracted, problems = _extracted(found, progress)
+    found = find(source, limits, pdf=pdf)
+    extracted, problems = _extracted(found, limits, progress)
     if problems:
         count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
         raise InputError(f"the corpus {source} cannot be read: {count}", problems)
@@ -40,12 +46,12 @@ def read_corpus(
         pages=pages,
         chunks=chunks,
         chunker=_described(chunker),
-        extractor=EXTRACTOR,
+        extractor=extractor_of(page.format for page in pages),
         source=_source(found, extracted, chunks),
     )
 
 
-def _extracted(found: Found, progress: Progress | None) -> tuple[list[ExtractedPage], list[str]]:
+def _extracted(found: Found, limits: Limits, progress: Progress | None) -> tuple[list[ExtractedPage], list[str]]:
     extracted: list[ExtractedPage] = []
     problems = list(found.problems)
     total = len(found.entries)
@@ -53,7 +59,7 @@ def _extracted(found: Found, progress: Progress | None) -> tuple[list[ExtractedP
     while waiting:
         entry = waiting.pop()
         try:
-            extracted.append(extract(entry.id, entry.read()))
+            extracted.append(extract(entry.id, entry.read(), charset=entry.charset, limits=limits))
         except InputError as error:
             problems.append(f"{names.shown(entry.id)}: {error.message}")
         if progress is not None:

@@ -1,4 +1,4 @@
-"""Bytes become text: strict, by a byte order mark, UTF-8, or the charset that an HTML page declares; never a guess."""
+"""Bytes become text: strict, by a byte order mark, the server's charset, UTF-8, or what an HTML page declares."""
 
 from __future__ import annotations
 
@@ -30,6 +30,15 @@ _AS_BROWSERS_DO = {
 }
 
 
+_SERVED = {
+    "utf-16": "utf-16-le",
+    "utf-16le": "utf-16-le",
+    "utf-16be": "utf-16-be",
+    "iso-2022-jp": "iso2022_jp",
+}
+"""Charsets that cannot be told from UTF-8 by their bytes, so that only a server can name them."""
+
+
 class Decoded(msgspec.Struct, frozen=True, kw_only=True):
     """A text with LF line ends and no byte order mark, and what was done to get there."""
 
@@ -41,16 +50,23 @@ class Decoded(msgspec.Struct, frozen=True, kw_only=True):
     """True when CRLF or CR line ends were written as LF."""
 
 
-def decode(data: bytes, *, html: bool) -> Decoded:
-    """Decode the bytes of one page; raises `InputError` naming the offset of the first byte that cannot be read."""
-    body, charset, mark = _unmarked(data)
-    text = _text(body, charset) if charset else None
+def decode(data: bytes, *, html: bool, charset: str | None = None) -> Decoded:
+    """Decode the bytes of one page; nothing is guessed.
+
+    `charset` is what the server named: it stands before UTF-8 and before what the page declares, and behind a byte
+    order mark; where it is not known here, or the bytes are not in it, it says nothing. Raises `InputError` naming the
+    offset of the first byte that cannot be read.
+    """
+    body, codec, mark = _unmarked(data)
+    if codec is None and not mark and charset is not None:
+        codec = _SERVED.get(charset.strip().lower()) or charset_named(charset)
+    text = _text(body, codec) if codec else None
     if text is None:
-        text, charset = _undeclared(body, html=html, offset=len(data) - len(body))
+        text, codec = _undeclared(body, html=html, offset=len(data) - len(body))
     if (at := text.find("\0")) >= 0:
         raise InputError(f"character {at} is NUL: this is no text; leave the file out or save it as UTF-8")
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
-    return Decoded(text=plain, charset=charset or "utf-8", mark=mark, line_ends=plain != text)
+    return Decoded(text=plain, charset=codec or "utf-8", mark=mark, line_ends=plain != text)
 
 
 def _unmarked(data: bytes) -> tuple[bytes, str | None, bool]:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from ragassay import canon
-from ragassay.corpus import decode, front_matter, names
+from ragassay.corpus import decode, names, pdf
+from ragassay.corpus import front_matter as matter
+from ragassay.corpus.found import Limits
 from ragassay.errors import PluginError
 from ragassay.records import Page
 
 EXTRACTOR = "blocks/1"
 """Names what text a file becomes; it changes whenever the text of any page may change."""
+PDF_EXTRACTOR = "pdfium/1"
+"""The same for PDF files, beside the other where a corpus holds any."""
+NO_LIMITS_GIVEN = Limits()
 
 
 class ExtractedPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,16 +30,42 @@ class ExtractedPage(msgspec.Struct, frozen=True, kw_only=True):
     front_matter: bool
 
 
-def extract(id_: str, data: bytes) -> ExtractedPage:
-    """Turn the bytes of the page `id_` into its text.
+def extractor_of(formats: Iterable[str]) -> str:
+    """Return the name of what made texts of pages of these formats."""
+    return f"{EXTRACTOR}+{PDF_EXTRACTOR}" if "pdf" in formats else EXTRACTOR
+
+
+def reads_pdf(extractor: object) -> bool:
+    """Return whether the name of an extractor says that PDF files were read."""
+    return isinstance(extractor, str) and PDF_EXTRACTOR in extractor.split("+")
+
+
+def extract(id_: str, data: bytes, *, charset: str | None = None, limits: Limits = NO_LIMITS_GIVEN) -> ExtractedPage:
+    """Turn the bytes of the page `id_` into its text; `charset` is what the server that sent them said.
 
     Raises `InputError` (without the page's name) for bytes that are no text in a known encoding, `PluginError` when
-    lxml or markdown-it-py is not installed.
+    lxml, markdown-it-py or pypdfium2 is not installed.
     """
-    format_ = names.format_of(id_) or "text"
-    decoded = decode.decode(data, html=format_ == "html")
-    stem = id_.rpartition("/")[2].rpartition(".")[0]
+    format_ = names.format_of(id_, pdf=True) or "text"
+    if format_ == "pdf":
+        read = pdf.read(data, limits)
+        return _extracted(id_, data, format_, read.text, read.title)
+    decoded = decode.decode(data, html=format_ == "html", charset=charset)
     text, title, block = _content(decoded.text, format_)
+    return _extracted(id_, data, format_, text, title, decoded=decoded, front_matter=bool(block))
+
+
+def _extracted(
+    id_: str,
+    data: bytes,
+    format_: names.Format,
+    text: str,
+    title: str | None,
+    *,
+    decoded: decode.Decoded | None = None,
+    front_matter: bool = False,
+) -> ExtractedPage:
+    stem = id_.rpartition("/")[2].rpartition(".")[0]
     if not text.strip():
         text = ""
     page = Page(
@@ -44,7 +77,11 @@ def extract(id_: str, data: bytes) -> ExtractedPage:
         source_sha256=canon.sha256(data),
     )
     return ExtractedPage(
-        page=page, charset=decoded.charset, mark=decoded.mark, line_ends=decoded.line_ends, front_matter=bool(block)
+        page=page,
+        charset=decoded.charset if decoded else "utf-8",
+        mark=decoded is not None and decoded.mark,
+        line_ends=decoded is not None and decoded.line_ends,
+        front_matter=front_matter,
     )
 
 
@@ -62,5 +99,5 @@ def _content(text: str, format_: names.Format) -> tuple[str, str | None, str]:
         return walked.text, titles.tidy(title) if title else None, ""
     if format_ == "rst":
         return text, titles.of_rst(text), ""
-    block, rest = front_matter.split(text)
-    return rest, titles.of_markdown(rest) or front_matter.title(block), block
+    block, rest = matter.split(text)
+    return rest, titles.of_markdown(rest) or matter.title(block), block

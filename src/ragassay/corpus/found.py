@@ -17,6 +17,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     page_bytes: int = 16 * MIB
     total_bytes: int = 1024 * MIB
     entries: int = 200_000
+    pdf_pages: int = 5_000
+    """How many pages one PDF file may have."""
 
 
 class LeftOut(msgspec.Struct, frozen=True):
@@ -31,13 +33,15 @@ class Entry(msgspec.Struct, frozen=True):
 
     id: str
     read: Callable[[], bytes]
+    charset: str | None = None
+    """The charset that the server named for it; a byte order mark is stronger."""
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
     """All of a source, in page order; `seen` = entries + left out + problems' files."""
 
     origin: JSON
-    """{kind: folder|archive|file, name} and for an archive {root, sha256}: no absolute path."""
+    """{kind: folder|archive|file|crawl, name, …}: no absolute path and no time."""
     entries: list[Entry]
     left_out: tuple[LeftOut, ...]
     seen: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Literal
 
-Format = Literal["markdown", "html", "rst", "text"]
+Format = Literal["markdown", "html", "rst", "text", "pdf"]
 
 FORMATS: dict[str, Format] = {
     ".md": "markdown",
@@ -15,6 +15,9 @@ FORMATS: dict[str, Format] = {
     ".txt": "text",
 }
 """Suffixes that are read, lower case; a file with any other suffix is left out and listed."""
+
+PDF = ".pdf"
+"""The suffix that is read only where it is asked for."""
 
 ARCHIVES = (".tar", ".tgz", ".tbz2", ".txz")
 
@@ -26,17 +29,20 @@ def suffix_of(path: str) -> str:
     return f".{suffix.lower()}" if dot and stem else ""
 
 
-def format_of(path: str) -> Format | None:
+def format_of(path: str, *, pdf: bool = False) -> Format | None:
     """Return the format that the suffix of `path` names, None for a file that is not read."""
-    return FORMATS.get(suffix_of(path))
+    suffix = suffix_of(path)
+    return "pdf" if pdf and suffix == PDF else FORMATS.get(suffix)
 
 
-def reason_unread(path: str) -> str | None:
+def reason_unread(path: str, *, pdf: bool = False) -> str | None:
     """Return why a regular file is left out by its name alone, None when it is read."""
     if any(part.startswith(".") for part in path.split("/")):
         return "hidden"
-    if format_of(path) is None:
+    if format_of(path, pdf=pdf) is None:
         suffix = suffix_of(path)
+        if suffix == PDF:
+            return f"{suffix} is read only with `pdf = true` under [corpus], or --pdf"
         return f"{suffix} is not a documentation format" if suffix else "has no suffix"
     return None
 

@@ -8,23 +8,31 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from ragassay.corpus import archive, names
+from ragassay.corpus import archive, crawled, names
 from ragassay.corpus.found import Entry, Found, LeftOut, Limits, too_large
 from ragassay.errors import InputError
 
+GIVE = "give a folder of documentation or a .tar archive"
 
-def find(source: Path, limits: Limits) -> Found:
+
+def find(source: Path, limits: Limits, *, pdf: bool = False) -> Found:
     """Return what `source` holds; raises `InputError` when it is no folder, page or archive, or is too large."""
     try:
         if source.is_dir():
-            return _Folder(source, limits).found()
+            return (
+                crawled.find(source, limits, pdf=pdf)
+                if crawled.is_one(source)
+                else _Folder(source, limits, pdf).found()
+            )
         if not source.exists():
-            raise InputError(f"{source} does not exist; give a folder of documentation or a .tar archive")
+            raise InputError(f"{source} does not exist; {crawled.advice(source) or GIVE}")
         if names.is_archive(source.name):
-            return archive.find(source, limits)
-        if names.format_of(source.name) is None:
+            return archive.find(source, limits, pdf=pdf)
+        if names.format_of(source.name, pdf=True) is None:
             known = ", ".join(names.FORMATS)
             raise InputError(f"{source} is no folder, no .tar archive and no page; pages end in {known}")
+        if reason := names.reason_unread(source.name, pdf=pdf) if names.suffix_of(source.name) == names.PDF else None:
+            raise InputError(f"{source}: {reason}")
         entry = Entry(names.page_id(source.name), partial(_bytes, source, limits.page_bytes))
         return Found(origin={"kind": "file", "name": source.name}, entries=[entry], left_out=(), seen=1)
     except OSError as error:
@@ -47,10 +55,11 @@ def _bytes(path: Path, cap: int) -> bytes:
 class _Folder:
     """One walk of a folder: names in code point order, links followed only to files inside the folder."""
 
-    def __init__(self, root: Path, limits: Limits) -> None:
+    def __init__(self, root: Path, limits: Limits, pdf: bool) -> None:
         self._root = root
         self._real = root.resolve()
         self._limits = limits
+        self._pdf = pdf
         self._pages: dict[str, Path] = {}
         self._left: list[LeftOut] = []
         self._problems: list[str] = []
@@ -115,7 +124,7 @@ class _Folder:
                 return "link to a folder"
             if any(part.startswith(".") for part in target.relative_to(self._real).parts):
                 return "link to a hidden file"
-        if reason := names.reason_unread(relative):
+        if reason := names.reason_unread(relative, pdf=self._pdf):
             return reason
         return None if stat.S_ISREG(path.stat().st_mode) else "no regular file"
 

@@ -14,7 +14,7 @@ class Page(Record, frozen=True):
     id: str
     title: str
     text: str
-    format: Literal["markdown", "html", "rst", "text"]
+    format: Literal["markdown", "html", "rst", "text", "pdf"]
     sha256: str
     source_sha256: str
 

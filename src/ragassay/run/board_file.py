@@ -10,6 +10,8 @@ from typing import get_args
 
 import msgspec
 
+from ragassay.corpus.crawl.address import normal
+from ragassay.corpus.crawled import crawl_folder
 from ragassay.errors import InputError
 from ragassay.plugins.address import NO_VARIABLE, VARIABLE, checked_base_url
 from ragassay.plugins.price import Price
@@ -19,6 +21,8 @@ from ragassay.seams import PARTS
 
 DEFAULT_CHUNKER: JSON = {"kind": "heading", "max_tokens": 256, "overlap": 32}
 DEFAULT_MAX_TOKENS = 16_384
+WORKSPACE = ".ragassay"
+"""The folder beside a board in which its crawls lie, whatever workspace its runs are kept in."""
 MAX_BYTES = 4 * 1024 * 1024
 MAX_USD = "1000000"
 """The most that a budget, or a million tokens, may cost: money stays an exact integer of micro-USD."""
@@ -106,6 +110,10 @@ class BoardFile(msgspec.Struct, frozen=True, kw_only=True):
     rows: tuple[RowTable, ...]
     control_waiver: str | None
     panel: tuple[PanelTable, ...] = ()
+    crawl: str | None = None
+    """The address of the site whose crawl folder `corpus` is; None where the board names a path."""
+    pdf: bool = False
+    """Whether PDF files are pages."""
 
 
 DEFAULT_REASK = "20%"
@@ -147,8 +155,7 @@ def _board(top: Table, path: Path) -> BoardFile:
     judge = top.table("judge", required=True)
     budget = top.table("budget")
     max_microusd, max_tokens = _budget(budget) if budget else (None, None)
-    if corpus.take("crawl", str):
-        corpus.problem("crawl", "crawling cannot be done yet; give `path`")
+    source, crawl = _corpus_source(corpus, path.parent.resolve())
     chunker = corpus.free("chunker", DEFAULT_CHUNKER)
     if not isinstance(chunker.get("kind"), str):
         corpus.problem("chunker", "needs a `kind`, for example { kind = 'heading' }")
@@ -157,7 +164,9 @@ def _board(top: Table, path: Path) -> BoardFile:
         name=top.name("name", required=True) or "",
         passes=top.count("passes", 3, high=100),
         seed=top.count("seed", 0, low=0, high=2**53 - 1),
-        corpus=path.parent.resolve() / (corpus.path("path", required=True) or "."),
+        corpus=source,
+        crawl=crawl,
+        pdf=corpus.take("pdf", bool, False),
         chunker=chunker,
         benchmark=path.parent.resolve() / (benchmark.path("file", required=True) or "."),
         scorer=benchmark.choice("scorer", get_args(Profile), "factual-consistency/2"),  # type: ignore[arg-type]
@@ -177,6 +186,22 @@ def _board(top: Table, path: Path) -> BoardFile:
     for table in (top, corpus, benchmark):
         table.rest_must_be_empty()
     return board
+
+
+def _corpus_source(corpus: Table, folder: Path) -> tuple[Path, str | None]:
+    """Return where the documentation lies, and the address that it was crawled from where the board names one."""
+    named = [key for key in ("path", "crawl") if key in corpus.data]
+    path, url = corpus.path("path"), corpus.text("crawl")
+    if len(named) != 1:
+        problem = "is missing, and so is `crawl`; give one of them" if not named else "stands beside `crawl`; give one"
+        corpus.problem("path", problem)
+    if url is None:
+        return folder / (path or "."), None
+    try:
+        return crawl_folder(url, folder / WORKSPACE), normal(url)
+    except InputError as error:
+        corpus.problem("crawl", error.message)
+        return folder, None
 
 
 def _control(top: Table, board: BoardFile) -> None:

@@ -165,7 +165,7 @@ def index_board(
     Raises `InputError` with every problem of board and stacks at once, before anything is built.
     """
     chosen, refused = _checked_rows(board, rows)
-    corpus = read_corpus(board.corpus, make_chunker(board.chunker), progress=report("corpus"))
+    corpus = read_corpus(board.corpus, make_chunker(board.chunker), progress=report("corpus"), pdf=board.pdf)
     if build:
         workspace.prepare()
     builder = RowBuilder(

@@ -10,7 +10,7 @@ import msgspec
 
 from ragassay import plugins
 from ragassay.answer import template_named
-from ragassay.corpus import load_corpus, read_corpus
+from ragassay.corpus import load_corpus, read_corpus, reads_pdf
 from ragassay.errors import InputError, PluginError
 from ragassay.plugins.weights import default_cache
 from ragassay.question import evidence_chunks
@@ -130,7 +130,8 @@ def find_corpus(measure: Measure, given: Path | None, workspace: Path | None) ->
         if stored is not None:
             corpus = load_corpus(stored)
         elif given is not None and given.exists():
-            corpus = read_corpus(given, _chunker(_table(measure.corpus, "chunker", "measure.corpus.chunker")))
+            chunker = _chunker(_table(measure.corpus, "chunker", "measure.corpus.chunker"))
+            corpus = read_corpus(given, chunker, pdf=reads_pdf(measure.corpus.get("extractor")))
         else:
             looked = given or places[0]
             raise NotPossible(f"the corpus {digest} is not there: {looked} does not exist; name it with --corpus")

@@ -13,13 +13,14 @@ import msgspec
 from ragassay import plugins
 from ragassay.corpus import read_corpus
 from ragassay.errors import InputError, PluginError, RagassayError, StackError, legible
-from ragassay.question import evidence_chunks, load_benchmark, match_evidence
+from ragassay.question import evidence_chunks, match_evidence
 from ragassay.records import JSON, Benchmark, Chunk, Corpus, Retrieval
 from ragassay.retrieve import search
 from ragassay.run.board_file import BoardFile, RowTable
 from ragassay.run.board_run import embedding_notes
 from ragassay.run.budget import Budget
 from ragassay.run.build import Keys, Report, StackBuilder, check_stack, described, make_chunker, owns_corpus
+from ragassay.run.frozen import load_questions
 from ragassay.run.gathered import Gathered
 from ragassay.run.preflight import oracle_left_out
 from ragassay.run.search_threads import SearchThreads
@@ -88,7 +89,7 @@ def check_stacks(
     Raises `InputError` with every problem of board, questions and stacks at once, before anything is built.
     """
     chosen, benchmark, refused = _checked_input(board, rows)
-    corpus = read_corpus(board.corpus, make_chunker(board.chunker), progress=report("corpus"))
+    corpus = read_corpus(board.corpus, make_chunker(board.chunker), progress=report("corpus"), pdf=board.pdf)
     workspace.prepare()
     by_id = evidence_chunks(benchmark, corpus, match_evidence(benchmark, corpus.pages))
     question = next((one for one in benchmark.questions if one.id in by_id), benchmark.questions[0])
@@ -132,7 +133,7 @@ def _checked_input(board: BoardFile, names: Sequence[str]) -> tuple[list[RowTabl
         problems.of(lambda: _no_row(board, unknown))
     chosen = [row for row in board.rows if not names or row.name in names]
     refused: dict[str, PluginError] = {}
-    benchmark = problems.of(lambda: load_benchmark(board.benchmark))
+    benchmark = problems.of(lambda: load_questions(board.benchmark))
     problems.of(lambda: make_chunker(board.chunker))
     for row in chosen:
         try:

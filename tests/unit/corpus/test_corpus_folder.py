@@ -174,7 +174,7 @@ def test_a_folder_without_pages_says_what_it_holds(tmp_path: Path) -> None:
     write(tmp_path, {"a.pdf": b"%PDF"})
     with pytest.raises(InputError, match="holds no page") as caught:
         read(tmp_path)
-    assert caught.value.problems == ("a.pdf: .pdf is not a documentation format",)
+    assert caught.value.problems == ("a.pdf: .pdf is read only with `pdf = true` under [corpus], or --pdf",)
 
 
 def test_missing_and_wrong_sources_are_named(tmp_path: Path) -> None:
@@ -182,6 +182,8 @@ def test_missing_and_wrong_sources_are_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="does not exist"):
         read(tmp_path / "none")
     with pytest.raises(InputError, match=r"no page; pages end in \.md"):
+        read(write(tmp_path, {"a.png": b"PNG"}) / "a.png")
+    with pytest.raises(InputError, match="read only with `pdf = true`"):
         read(write(tmp_path, {"a.pdf": b"%PDF"}) / "a.pdf")
 
 

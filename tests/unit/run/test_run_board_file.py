@@ -70,7 +70,14 @@ def test_defaults(tmp_path: Path) -> None:
         (("[answer]", '[[panel]]\nname = "judge"\nkind = "literal"\n[answer]'), "'judge' is what the board's own"),
         (("[answer]", '[[panel]]\nname = "[judge]"\nkind = "literal"\n[answer]'), "'[judge]' is what the board's own"),
         (("[answer]", 2 * '[[panel]]\nname = "x"\nkind = "literal"\n' + "[answer]"), "panel: the name 'x' stands more"),
-        (('path = "docs"', 'crawl = "https://docs.acme.example/"'), "corpus.crawl: crawling cannot be done yet"),
+        (('path = "docs"', 'crawl = "docs.acme.example"'), "corpus.crawl: it is no absolute http or https address"),
+        (('path = "docs"', 'crawl = ""'), "corpus.crawl: must not be empty"),
+        (
+            ('path = "docs"', 'path = "docs"\ncrawl = "https://docs.acme.example/"'),
+            "corpus.path: stands beside `crawl`",
+        ),
+        (('path = "docs"', ""), "corpus.path: is missing, and so is `crawl`; give one of them"),
+        (('path = "docs"', 'path = "docs"\npdf = "yes"'), "corpus.pdf: must be true or false, not a string"),
         (
             ('kind = "reader"', 'kind = "openai"\nid = "m"\nbase_url = "https://u:key@x.example/v1"'),
             "answer.base_url: holds a user name or password; remove it",
