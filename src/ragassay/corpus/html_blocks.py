@@ -1,8 +1,8 @@
 """The block walk: an HTML page becomes the text of its main content.
 
-Navigation, page header and footer, scripts, styles and controls are dropped; tables and definition lists are kept;
-inline tags join, block tags break, entities are decoded, `<pre>` keeps its white space. A heading stands on its own
-line after two blank lines, a table row on one line with tabs between its cells. Nothing but white space is added.
+Navigation, page header and footer, scripts, styles and controls are dropped; tables, definition lists and formulas are
+kept; inline tags join, block tags break, entities are decoded, `<pre>` keeps its white space. A heading stands on its
+own line after two blank lines, a table row on one line with tabs between its cells. Only white space is added.
 """
 
 from __future__ import annotations
@@ -62,9 +62,16 @@ def extract(page: str) -> Extracted:
         raise InputError(f"the HTML cannot be parsed to its end ({fatal[0]}); simplify it or leave the file out")
     if root is None:
         return Extracted("", None, None)
+    _take_in_what_follows(root)
     walk = _Walk()
     walk.over(_main(root))
     return Extracted(walk.layout.text(), walk.heading, _title(root))
+
+
+def _take_in_what_follows(root: etree._Element) -> None:
+    """Bring what stands after `</html>` into the page, as browsers do; the parser keeps it apart."""
+    for more in list(root.itersiblings("html")):
+        root.append(more)
 
 
 def _title(root: etree._Element) -> str | None:
@@ -99,6 +106,8 @@ def _classes(element: etree._Element | None) -> frozenset[str]:
 
 def _is_dropped(element: etree._Element) -> bool:
     tag = str(element.tag)
+    if tag == "script" and (element.get("type") or "").lower().startswith("math/"):
+        return False  # a formula as MathJax 2 has it
     if tag in _DROPPED or element.get("role") in _DROPPED_ROLES or element.get("aria-hidden") == "true":
         return True
     if tag in _KEPT_INSIDE:
