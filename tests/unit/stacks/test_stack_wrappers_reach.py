@@ -54,7 +54,7 @@ def reach(retriever: Retriever, chunks: Sequence[Chunk]) -> int:
 
 @pytest.mark.parametrize(
     ("cap", "bm25", "window", "section", "page"),
-    [(256, 32, 28, 28, 26), (64, 29, 22, 22, 19)],
+    [(256, 32, 28, 28, 26), (64, 28, 22, 22, 19)],
 )
 def test_wrappers_reach_what_their_pages_say(
     corpora: Mapping[int, Sequence[Chunk]], cap: int, bm25: int, window: int, section: int, page: int
