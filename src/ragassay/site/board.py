@@ -9,9 +9,13 @@ import msgspec
 
 from ragassay import __version__
 from ragassay.estimate import seed_from
+from ragassay.manifest.statement import RunDocument
 from ragassay.records import Reexecution
 from ragassay.site.cells import question_lines
 from ragassay.site.changes import with_changes
+from ragassay.site.closedbook import closed_book, control_of
+from ragassay.site.exposure import all_documents, by_key, exposure_lines
+from ragassay.site.fairness import fairness_facts
 from ragassay.site.figures import board_row
 from ragassay.site.given import Given, given_of
 from ragassay.site.group import Group, current_versions, ended, groups, is_measured, role_of, table_key, why_apart
@@ -20,8 +24,9 @@ from ragassay.site.judging import judging_of, panel_of
 from ragassay.site.loaded import LoadedRun, Withdrawn
 from ragassay.site.numbers import plural
 from ragassay.site.pairs import Family, comparisons, family_of, gap, pair, with_lead
+from ragassay.site.questionrecord import ExposureLine
 from ragassay.site.record import NO_RUNS, SCHEMA, Board, BoardPlan, BoardRow, RefusedRun, Table
-from ragassay.site.reviewed import review_of, unrecorded
+from ragassay.site.reviewed import review_facts, review_of, unrecorded
 from ragassay.site.runlines import published_board, voided_runs, with_evidence, with_void_rows, with_voided
 from ragassay.site.sentence import summary
 from ragassay.site.standrecord import VoidedRun
@@ -56,6 +61,7 @@ def build_board(
         runs={run.id: run for run in runs if run.document is not None},
         known=known or Known(),
         voided=voided_runs(runs, withdrawn),
+        sound=tuple(all_documents(runs)),
     )
     tables = tuple(
         _table(group, given, apart=why_apart(group, found[0]) if index else None) for index, group in enumerate(found)
@@ -87,6 +93,8 @@ class _Given(msgspec.Struct, frozen=True, kw_only=True):
     runs: Mapping[str, LoadedRun]
     known: Known
     voided: tuple[VoidedRun, ...]
+    sound: tuple[RunDocument, ...]
+    """Every run that nothing but its voiding speaks against."""
 
     def seen(self) -> dict[str, Reexecution]:
         """Return what came of executing runs again, by their ids."""
@@ -125,7 +133,9 @@ def _table(group: Group, given: _Given, *, apart: str | None) -> Table:
         pair(comparison, family, {row.key: row.name for row in rows}, panel.under(comparison.a, comparison.b))
         for comparison in compared
     )
-    lines = [with_lead(_line(row, rows, family, digest, pages), family, pairs) for row in rows]
+    exposure = exposure_lines(rows, given.sound)
+    exposed = by_key(exposure)
+    lines = [with_lead(_line(row, rows, family, digest, pages, exposed.get(row.key)), family, pairs) for row in rows]
     lines = [with_evidence(line, row.runs, given.runs) for line, row in zip(lines, rows, strict=True)]
     lines = [with_voided(line, given.voided) for line in with_changes(lines, rows)]
     if main and plan:
@@ -134,6 +144,7 @@ def _table(group: Group, given: _Given, *, apart: str | None) -> Table:
     judging = judging_of(rows, lines, panel, judgements, given.known)
     questions = question_lines([row for row in rows if row.standing != "superseded"], benchmark)
     standing = [row for row in rows if row.standing != "superseded"]
+    control, review = control_of(rows), review_of(benchmark)
     return Table(
         id=_identity(group),
         main=main,
@@ -153,7 +164,10 @@ def _table(group: Group, given: _Given, *, apart: str | None) -> Table:
         warnings=table_warnings(standing, questions, group.latest, plan if main else None, judging)
         + unrecorded(lines, benchmark, measured=is_measured(group.latest)),
         judging=judging,
-        review=review_of(benchmark),
+        review=review,
+        facts=(*fairness_facts(lines), *review_facts(review)),
+        exposure=exposure,
+        closed_book=closed_book(control) if control is not None else None,
     )
 
 
@@ -178,10 +192,17 @@ def _identity(group: Group) -> str:
     return f"{seed_from(p.benchmark.digest.sha256, [p.metric.id, p.judge.id, corpus, str(p.model)], 'table'):016x}"[:8]
 
 
-def _line(row: RowRuns, rows: Sequence[RowRuns], family: Family, digest: str, pages: Mapping[str, str]) -> BoardRow:
+def _line(
+    row: RowRuns,
+    rows: Sequence[RowRuns],
+    family: Family,
+    digest: str,
+    pages: Mapping[str, str],
+    exposure: ExposureLine | None,
+) -> BoardRow:
     line = board_row(row, pages)
     identical = all_identical([other for other in rows if other.standing != "superseded"])
-    changes: dict[str, object] = {"warnings": row_warnings(row, line, identical_said=identical)}
+    changes: dict[str, object] = {"warnings": row_warnings(row, line, exposure=exposure, identical_said=identical)}
     if row.role == "row" and row.drawn:
         control = _end(rows, "control")
         changes["gap"] = gap(row, control, _end(rows, "oracle"), digest, pages)

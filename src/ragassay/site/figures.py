@@ -11,6 +11,7 @@ from ragassay.manifest.statement import RunDocument
 from ragassay.records import TelemetryRow
 from ragassay.score import count_tokens
 from ragassay.site.evidence import delivered_ranks, reach
+from ragassay.site.fairness import row_fairness
 from ragassay.site.group import ended, is_measured
 from ragassay.site.numbers import decimal6, interval, ratio
 from ragassay.site.record import Amount, BoardRow, Latency, Missing, Ratio, RunLine
@@ -35,6 +36,7 @@ def board_row(row: RowRuns, documents: Mapping[str, str]) -> BoardRow:
     k = _k(row, shown)
     known = [mean for mean in means.values() if mean is not None]
     lines = _lines(row)
+    fairness, fault = row_fairness(row)
     line = BoardRow(
         name=row.name,
         key=row.key,
@@ -58,6 +60,8 @@ def board_row(row: RowRuns, documents: Mapping[str, str]) -> BoardRow:
         top_k=measure.top_k if measure else 0,
         threshold=measure.threshold if measure else None,
         exposure=shown.config.circumstance.exposure if shown.config else None,
+        fairness=fairness,
+        fairness_fault=fault,
         passes=len(row.window),
         runs=lines,
         rung=weakest([run for run in lines if run.in_window or (run.why_not or "").startswith(CODE)]),

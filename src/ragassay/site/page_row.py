@@ -8,6 +8,7 @@ import msgspec
 
 from ragassay.records import to_json
 from ragassay.site.badge import badge_path
+from ragassay.site.exposurewords import said_of
 from ragassay.site.page import Placed, Site
 from ragassay.site.pairwords import ranked_first, turned
 from ragassay.site.pictures import runs_over_time
@@ -54,6 +55,7 @@ def row_pages(site: Site, placed: Placed) -> Iterator[tuple[str, bytes]]:
                 "row.html",
                 path,
                 row=row,
+                exposure_said=next((said_of(line) for line in placed.table.exposure if line.key == row.key), None),
                 badge=badge_path(site, placed, row),
                 table=placed.table,
                 picture_of_runs=runs_over_time(row) if row.runs else None,

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from ragassay import canon
 from ragassay.manifest.statement import RunDocument
 from ragassay.records import Counts, to_json
+from ragassay.site.fairness import run_words
 from ragassay.site.loaded import LoadedRun
 from ragassay.site.names import file_names
 from ragassay.site.numbers import plural
@@ -63,6 +64,7 @@ def _run_files(site: Site, run: LoadedRun, document: RunDocument, place: _Place 
             line=place.line if place else None,
             row_path=place.row_path if place else None,
             config=document.config,
+            fairness=run_words(document),
             config_text=canon.canonical(to_json(document.config)).decode("utf-8") if document.config else "",
             checks=run.checks,
             files=sorted(run.files),

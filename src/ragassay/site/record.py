@@ -9,11 +9,12 @@ from ragassay.records import Record
 from ragassay.site.exact import Interval as Interval
 from ragassay.site.exact import Ratio as Ratio
 from ragassay.site.judgerecord import Judging, UnderJudge
+from ragassay.site.questionrecord import ClosedBook, ExposureLine, RowFairness
 from ragassay.site.standrecord import Attestation, Change, Published, PublishedBoard, Review, TakenBack, VoidedRun
 
-SCHEMA = "ragassay.board/2"
-READABLE = ("ragassay.board/1", SCHEMA)
-"""Schemas that are read; one of version 1 says nothing of what version 2 added."""
+SCHEMA = "ragassay.board/3"
+READABLE = ("ragassay.board/1", "ragassay.board/2", SCHEMA)
+"""Schemas that are read; an earlier one says nothing of what a later version added."""
 PREVIEW = "local preview, not published"
 NO_RUNS = "No runs yet"
 """What a board without a board file and without a run is called."""
@@ -179,6 +180,10 @@ class BoardRow(Record, frozen=True):
     top_k: int = 0
     threshold: str | None = None
     exposure: str | None = None
+    fairness: RowFairness | None = None
+    """Whether the questions' evidence is in the row's texts; None where it is not recorded, or not believed."""
+    fairness_fault: str | None = None
+    """Why what is recorded of it is not believed."""
     passes: int = 0
     """Runs in the window."""
     runs: tuple[RunLine, ...] = ()
@@ -283,6 +288,12 @@ class Table(Record, frozen=True):
     """What is known of the judges; None where nothing but the runs themselves is."""
     review: Review | None = None
     """Who reviewed the questions; None in a board of an earlier schema."""
+    facts: tuple[str, ...] = ()
+    """What is known of the questions and speaks against nothing, in sentences."""
+    exposure: tuple[ExposureLine, ...] = ()
+    """What each row declares of its exposure to the questions, and what its runs show."""
+    closed_book: ClosedBook | None = None
+    """What the control answers without retrieval; None where no control was measured here."""
 
 
 class RefusedRun(Record, frozen=True):

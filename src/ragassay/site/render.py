@@ -14,9 +14,10 @@ from importlib.resources import files
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from ragassay.site import judgewords, numbers
+from ragassay.site import exposurewords, judgewords, numbers
 from ragassay.site.cellwords import CAUSE_LETTERS, CAUSE_WORDS
 from ragassay.site.changes import as_read
+from ragassay.site.fairness import fairness_words
 from ragassay.site.pairwords import order_words
 from ragassay.site.pictures import cost_latency, difference_plot, runs_over_time, score_picture
 from ragassay.site.plot import track
@@ -101,6 +102,9 @@ FILTERS: dict[str, Callable[..., object]] = {
     "components_words": judgewords.components_words,
     "difference_plot": difference_plot,
     "figure_cells": lambda found: defaultdict(str, judgewords.figure_cells(found)),
+    "exposure_day": exposurewords.day,
+    "fairness_words": fairness_words,
+    "worth_a_table": exposurewords.worth_a_table,
     "exact": lambda score, places=3: numbers.exact(numbers.ratio(score) if score is not None else None, places),
     "hundredths": hundredths,
     "latency": latency,

@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 
 from ragassay.records import Record
 from ragassay.site.exact import Ratio
+from ragassay.site.questionrecord import ReviewedBy
 
 Attestation: TypeAlias = Literal["witnessed", "announced", "unannounced"]
 """`announced`: before its first answer, in a log; `witnessed`: and seen by the witnesses that the policy asks for."""
@@ -97,7 +98,7 @@ class Review(Record, frozen=True):
     """Who reviewed the questions: `reviewed` + `unreviewed` + `not_recorded` = `questions`.
 
     `not_recorded` counts questions without provenance; `derived` those that were made from a system under test, and
-    `derived_unknown` those of which nobody says.
+    `derived_unknown` those of which nobody says. `by_author` of the reviewed ones name their author as the reviewer.
     """
 
     questions: int
@@ -106,3 +107,6 @@ class Review(Record, frozen=True):
     not_recorded: int
     derived: int
     derived_unknown: int
+    by_author: int = 0
+    reviewers: tuple[ReviewedBy, ...] = ()
+    """Whoever reviewed, by the number of questions."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 
 from ragassay.site.bar import bar
+from ragassay.site.exposuretext import exposure_lines
 from ragassay.site.lines import wrapped
 from ragassay.site.notes import Note, row_notes, table_notes
 from ragassay.site.numbers import UNKNOWN, bracket, exact, listed, milliseconds, money, plural, short, shown
@@ -72,7 +73,9 @@ def _table(table: Table, width: int) -> list[str]:
     if again := [row.name for row in table.rows if row.rung == "re-executed"]:
         lines += wrapped(f"re-executed here with equal content, counts and score: {listed(again)}", width)
     lines += _list("", [f"{note.letter}  {note.text}" for note in notes], width)
+    lines += _list("", table.facts, width)
     lines += _list("", [f"! {warning}" for warning in table.warnings], width)
+    lines += exposure_lines(table, width)
     lines += judging_lines(table, width)
     if not table.main:
         lines += ["", *wrapped(table.sentence, width)]

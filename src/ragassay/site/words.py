@@ -7,12 +7,16 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from ragassay.manifest.statement import RunDocument
+from ragassay.site.closedbook import closed_book, closed_book_warnings, control_of
+from ragassay.site.exposurewords import exposure_warnings
+from ragassay.site.fairness import fairness_warnings
 from ragassay.site.group import is_measured
 from ragassay.site.judgerecord import Judging
 from ragassay.site.judgewords import NO_NOISE, NOTHING, asked_again
 from ragassay.site.loaded import LoadedRun
 from ragassay.site.maturity import UNFINISHED, maturities
 from ragassay.site.numbers import listed, plural, shown
+from ragassay.site.questionrecord import ExposureLine
 from ragassay.site.record import BoardPlan, BoardRow, QuestionLine
 from ragassay.site.rung import CODE
 from ragassay.site.uncounted import uncounted, withheld_evidence
@@ -25,7 +29,6 @@ READER = "extractive reader: no language model wrote these answers"
 READER_CONTROL = "its control is 0 by construction"
 OWN_CORPUS = "it searches a corpus of its own, which is not recorded: a difference to other rows may lie in the texts"
 WIRE_FORM_ONLY = "the code for its stack was tested against the wire form only, not against the service"
-MOST_NAMED = 8
 
 
 def missing_words(row: BoardRow) -> list[str]:
@@ -45,7 +48,9 @@ def all_identical(rows: Sequence[RowRuns]) -> bool:
     return len(rows) > 1 and all(row.identical and len(row.window) > 1 for row in rows)
 
 
-def row_warnings(row: RowRuns, line: BoardRow, *, identical_said: bool = False) -> tuple[str, ...]:
+def row_warnings(
+    row: RowRuns, line: BoardRow, *, exposure: ExposureLine | None = None, identical_said: bool = False
+) -> tuple[str, ...]:
     """Return the warnings of one row; `identical_said` when the table says that all passes are identical."""
     said = [row.reason] if row.reason else []
     if line.rung == "republished":
@@ -78,6 +83,7 @@ def row_warnings(row: RowRuns, line: BoardRow, *, identical_said: bool = False) 
         said.append(f"{line.reach.folded} of {line.reach.of} reached only after folds: {', '.join(line.reach.folds)}")
     if line.exposure in ("designed-on", "tuned-on"):
         said.append(f"{line.exposure.replace('-', ' ')} these questions: its score is likely too high")
+    said += exposure_warnings(exposure) + fairness_warnings(line)
     said += _unproven(row)
     said += withheld_evidence(row) + _truncated(row) + uncounted(row) + _filled(row) + _claims_differ(row)
     return tuple(said)
@@ -169,12 +175,8 @@ def table_warnings(
         said.append(f"{unsplit} of {n} questions are unsplit, unreviewed: their one claim is the whole target")
     if bare:
         said.append(f"unknown: no evidence for {bare} of {n} questions, so reach and oracle say nothing of them")
-    known = [line.id for line in questions if "known without retrieval" in line.flags]
-    if known:
-        said.append(
-            f"the control answers {len(known)} of {n} questions (.250 or more), which therefore do not test retrieval: "
-            + _named(known)
-        )
+    control = control_of(rows)
+    said += closed_book_warnings(closed_book(control) if control is not None else None)
     return tuple(said + _saturated(questions, n) + _windows(rows))
 
 
@@ -227,11 +229,6 @@ def _controls(rows: Sequence[RowRuns], plan: BoardPlan | None) -> list[str]:
             why = f"waived: {plan.control_waiver}"
         said.append(f"no {role} row, so {means}" + (f" ({why})" if why else ""))
     return said
-
-
-def _named(ids: Sequence[str]) -> str:
-    more = [f"{len(ids) - MOST_NAMED} more"] if len(ids) > MOST_NAMED else []
-    return listed([*ids[:MOST_NAMED], *more])
 
 
 def _windows(rows: Sequence[RowRuns]) -> list[str]:

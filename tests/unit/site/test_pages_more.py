@@ -157,9 +157,10 @@ def test_a_board_of_the_first_schema_is_still_read(board: Board) -> None:
     for name in ("voided", "published"):
         del old[name]
     for table in old["tables"]:
-        del table["review"]
+        for name in ("review", "facts", "exposure", "closedBook"):
+            del table[name]
         for row in table["rows"]:
-            del row["attested"], row["changes"]
+            del row["attested"], row["changes"], row["fairness"], row["fairnessFault"]
             row["runs"] = [
                 {k: v for k, v in run.items() if k not in ("attested", "filled", "published", "takenBack")}
                 for run in row["runs"]
@@ -169,8 +170,9 @@ def test_a_board_of_the_first_schema_is_still_read(board: Board) -> None:
     assert found.main is not None
     assert found.main.review is None
     assert found.main.rows[0].runs[0].attested is None
-    old["schema"] = "ragassay.board/3"
-    with pytest.raises(InputError, match=r"no board of schema ragassay\.board/1 or ragassay\.board/2"):
+    assert (found.main.rows[0].fairness, found.main.exposure, found.main.closed_book) == (None, (), None)
+    old["schema"] = "ragassay.board/4"
+    with pytest.raises(InputError, match=r"no board of schema ragassay\.board/1 or ragassay\.board/2 or ragassay\.board/3"):
         decode_board(canon.canonical(old))
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ragassay.site.numbers import plural
+from ragassay.site.numbers import plural, shown
 from ragassay.site.record import BoardRow
 from ragassay.site.spec.counted import of_all, some, verb
-from ragassay.site.spec.document import Paragraph, Said, under_title
+from ragassay.site.spec.document import Paragraph, Said, series, under_title
 from ragassay.site.spec.ground import Ground
 
-KNOWN, CEILING, FLOOR = "known without retrieval", "every stack answers it", "no stack answers it"
+CEILING, FLOOR = "every stack answers it", "no stack answers it"
 CLASSES = (
     ("unjudged", "unjudged"),
     ("answer_failed", "without an answer"),
@@ -77,18 +77,25 @@ def bare(ground: Ground) -> Paragraph | None:
 
 
 def known_beforehand(ground: Ground) -> Paragraph | None:
-    """Say which questions the control answers."""
-    own = _flagged(ground, KNOWN)
-    if not own:
+    """Say which questions the control answers, with its score on each, and on which it has none."""
+    book = ground.table.closed_book
+    if book is None or book.reader or not (book.known or book.unscored):
         return None
-    ids: list[Said] = [ground.of_question(one) for one in own]
+    ids: list[Said] = [(ground.of_question(one.id), f" {shown(one.mean)}") for one in book.known]
+    count = len(book.known)
     return under_title(
-        "Some answers were known beforehand.",
+        "Some answers were known beforehand." if count else "What was known beforehand is not known of every question.",
         (
-            f"The control, without any retrieval, gets .250 or more on {len(own)} of {plural(ground.n, 'question')} (",
-            some(ids),
-            f"): {verb(len(own), 'it does', 'they do')} not test retrieval.",
-        ),
+            f"The control, without any retrieval, gets {shown(book.least)} or more on {count} of "
+            f"{plural(ground.n, 'question')} (",
+            series(ids),
+            f"): {verb(count, 'it does', 'they do')} not test retrieval.",
+        )
+        if count
+        else None,
+        f"On {len(book.unscored)} of {plural(ground.n, 'question')} it has no score, so nobody knows."
+        if book.unscored
+        else None,
     )
 
 

@@ -10,6 +10,7 @@ from ragassay.site.spec.answering import described, parameters
 from ragassay.site.spec.corpus import corpora
 from ragassay.site.spec.counted import of_all, opening, some, spelled, verb
 from ragassay.site.spec.document import Code, Paragraph, Said, series, under_title
+from ragassay.site.spec.fairness import another_corpus, contradicted
 from ragassay.site.spec.ground import Ground
 from ragassay.site.spec.parameters import unvalued
 from ragassay.site.spec.rows import stack_described
@@ -221,4 +222,15 @@ def fills(ground: Ground) -> Paragraph | None:
     )
 
 
-FOUND = (unrecorded, different_corpora, tuned, beta, wire_form, cut_texts, second_passages, fills)
+FOUND = (
+    unrecorded,
+    different_corpora,
+    another_corpus,
+    tuned,
+    contradicted,
+    beta,
+    wire_form,
+    cut_texts,
+    second_passages,
+    fills,
+)

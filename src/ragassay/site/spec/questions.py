@@ -8,16 +8,24 @@ from ragassay.records import Provenance, Question
 from ragassay.site.numbers import UNKNOWN, plural
 from ragassay.site.spec.counted import of_all, opening, shares, some, spelled, verb, word
 from ragassay.site.spec.document import Paragraph, Said, Section, Table, cells, is_said, paragraph, series
+from ragassay.site.spec.fairness import fairness
 from ragassay.site.spec.ground import Ground
 
 NONE = Provenance()
-NO_FAIRNESS = "Whether their wording favours one way of retrieving over another is not recorded."
+NO_WORDING = "Whether their wording favours one way of retrieving over another is not recorded."
 
 
 def questions(ground: Ground) -> Section:
     """Return how the questions were made, by whom, with what, who reviewed them, and what they cover by topic."""
     asked = ground.benchmark.questions if ground.benchmark else ()
-    blocks = (_made(ground, asked), _reviewed(asked), _references(asked), _covered(ground, asked), _topics(asked))
+    blocks = (
+        _made(ground, asked),
+        _reviewed(asked),
+        _references(asked),
+        fairness(ground),
+        _covered(ground, asked),
+        _topics(asked),
+    )
     return Section("The questions", "questions", is_said(blocks))
 
 
@@ -76,7 +84,7 @@ def _tools(found: Sequence[Provenance], n: int) -> Said:
 
 def _reviewed(asked: Sequence[Question]) -> Paragraph:
     n, found = len(asked), _of(asked)
-    return paragraph(_reviewers(found, n), _derived(asked, found, n), NO_FAIRNESS)
+    return paragraph(_reviewers(found, n), _derived(asked, found, n), NO_WORDING)
 
 
 def _reviewers(found: Sequence[Provenance], n: int) -> Said:
@@ -87,19 +95,16 @@ def _reviewers(found: Sequence[Provenance], n: int) -> Said:
         return f"{of_all(n, n, 'question', 'names', 'name')} no reviewer. {alone}"
     alone_by = len(reviewers) == 1 and not without
     by: Said = ("by ", series([name if alone_by else f"{name} ({count})" for name, count in reviewers]))
+    own = [one for one in found if one.author is not None and one.author == one.reviewed_by]
+    whose = verb(len(own), "its", "their")
+    same = f" {of_all(len(own), n, 'question', 'was', 'were')} reviewed by {whose} own author." if own else ""
     if not without:
-        own = [one for one in found if one.author is not None and one.author == one.reviewed_by]
-        same = (
-            f" {of_all(len(own), n, 'question', 'was', 'were')} reviewed by {verb(len(own), 'its', 'their')} own "
-            "author."
-            if own
-            else ""
-        )
         return (f"All {plural(n, 'question')} were reviewed " if n > 1 else "The question was reviewed ", by, ".", same)
     return (
         f"{of_all(n - without, n, 'question', 'was', 'were')} reviewed ",
         by,
         f"; {of_all(without, n, 'question', 'names', 'name')} no reviewer.",
+        same,
     )
 
 

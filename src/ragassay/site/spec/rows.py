@@ -22,6 +22,7 @@ from ragassay.site.spec.document import (
     paragraph,
     series,
 )
+from ragassay.site.spec.fairness import earlier
 from ragassay.site.spec.ground import Ground
 from ragassay.site.spec.parameters import (
     Shared,
@@ -63,6 +64,7 @@ def _intro(ground: Ground) -> Paragraph:
         "A row is named by its key, the SHA-256 over its name and all that can change its number. Change one "
         "parameter below, and it is another row; the old one stays, marked as superseded.",
         _exposure(ground),
+        earlier(ground),
     )
 
 
