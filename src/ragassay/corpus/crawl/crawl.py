@@ -235,7 +235,7 @@ class _Crawl:
         return robots
 
     async def _prefix(self, asker: Asker, robots: Robots) -> str:
-        """Return the prefix; without one the folder of the start, or the start where a redirect tells it is a folder."""
+        """Return the prefix; without one the folder of the start, or the start where a redirect says it is a folder."""
         start = self._settings.start
         if self._found.discovered is not None or self._settings.prefix is not None:
             return self._settings.prefix or folder_of(start)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
+from ragassay import canon
 from ragassay.corpus.crawl.fetch import Fault
 from ragassay.corpus.crawl.folder import FORMAT, Crawled, CrawledPage, CrawlHeader, NotTaken, write_lists
 from ragassay.corpus.crawl.frontier import Frontier
@@ -81,7 +82,7 @@ def hold_back(ended: Ended, result: Result, old: Crawled | None, *, allow_failur
         )
     if not result.pages:
         raise Incomplete("\n".join(["no page was taken, so no crawl is put in place", *_reasons(result.left_out)]))
-    if old is None or allow_failures or old.header.settings != to_json(ended.settings):
+    if old is None or allow_failures or canon.digest(old.header.settings) != canon.digest(to_json(ended.settings)):
         return
     if 2 * len(result.pages) < len(old.pages):
         raise Incomplete(

@@ -16,6 +16,7 @@ from ragassay.corpus.crawl.fetch import Fault, Reply, Unwanted
 from ragassay.corpus.crawl.folder import Crawled, CrawledPage, NotTaken, Reason
 from ragassay.corpus.crawl.frontier import Frontier
 from ragassay.corpus.crawl.journal import Journal, Left, Settled, Took
+from ragassay.corpus.crawl.pace import Stopped
 from ragassay.corpus.crawl.robots import header_rules
 from ragassay.corpus.crawl.scope import Scope
 from ragassay.corpus.crawl.settings import CrawlSettings
@@ -52,30 +53,33 @@ class Loop:
         self.failures: dict[str, Fault] = {}
         self.is_full = False
         """Whether the cap of all bytes was met."""
-        self.most_under_way = 0
 
     async def run(self, concurrency: int, progress: Progress | None) -> None:
         """Ask for what waits until nothing waits or a cap is met; raises `Stopped`, `SiteDown` and `InputError`."""
-        under_way: dict[asyncio.Task[None], str] = {}
+        under_way: set[asyncio.Task[None]] = set()
+        stopped: Stopped | None = None
         try:
             while True:
-                while len(under_way) < concurrency and self._has_room(len(under_way)):
+                while stopped is None and len(under_way) < concurrency and self._has_room(len(under_way)):
                     if (url := self._frontier.next()) is None:
                         break
-                    under_way[asyncio.create_task(self._one(url))] = url
-                self.most_under_way = max(self.most_under_way, len(under_way))
+                    under_way.add(asyncio.create_task(self._one(url)))
                 if not under_way:
-                    return
-                done, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
+                    break
+                done, under_way = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
                 for task in done:
-                    under_way.pop(task)
-                    task.result()
+                    try:
+                        task.result()
+                    except Stopped as error:  # what is under way comes to its end
+                        stopped = error
                 if progress is not None:
                     progress(len(self._frontier.settled), self._frontier.seen - len(self._frontier.judged))
         finally:
             for task in under_way:
                 task.cancel()
             await asyncio.gather(*under_way, return_exceptions=True)
+        if stopped is not None:
+            raise stopped
 
     def _has_room(self, under_way: int) -> bool:
         return not self.is_full and self._frontier.pages + under_way < self._settings.max_pages

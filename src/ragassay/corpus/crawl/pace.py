@@ -48,7 +48,7 @@ class Pace:
             if self._stopped():
                 raise Stopped
             if at <= now:
-                self._next = max(now - min(self.interval_s, _LOOK_EVERY_S / 10), self._next) + self.interval_s
+                self._next = now + self.interval_s
                 return
             await self.pause(at - now)
 

@@ -73,7 +73,7 @@ class Place:
                     path = Path(folder) / name
                     if path.relative_to(self.files).as_posix() not in keep:
                         path.unlink()
-                if Path(folder) != self.files and not any(os.scandir(folder)):
+                if Path(folder) != self.files and not os.listdir(folder):  # noqa: PTH208 - what os.walk gives
                     Path(folder).rmdir()
 
     def _bring_to_disk(self) -> None:
