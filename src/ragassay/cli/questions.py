@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ragassay.cli.questions_closed_book import closed_book
 from ragassay.cli.questions_fairness import fairness
 from ragassay.cli.questions_freeze import freeze
 from ragassay.cli.questions_hash import export, hash_
@@ -16,5 +17,5 @@ def command() -> None:
     """Hash, export, check and lint a question file."""
 
 
-for _verb in (hash_, export, check, lint_, fairness, freeze):
+for _verb in (hash_, export, check, lint_, fairness, closed_book, freeze):
     command.add_command(_verb)
