@@ -55,8 +55,7 @@ class Site:
         self.most_at_once = 0
         self.port = 0
         self._at_once = 0
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="site", daemon=True)
+        self._writers: list[asyncio.StreamWriter] = []
         self._server: asyncio.Server | None = None
 
     @property
@@ -83,6 +82,8 @@ class Site:
         self.handlers[path] = Answer(status=status, headers=(("Location", to),))
 
     def __enter__(self) -> Self:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="site", daemon=True)
         self._thread.start()
         asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(10)
         return self
@@ -102,12 +103,21 @@ class Site:
     async def _stop(self) -> None:
         assert self._server is not None
         self._server.close()
+        await asyncio.sleep(0)  # what was accepted a moment ago becomes a connection
+        for writer in self._writers:
+            writer.transport.abort()
         others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
         for task in others:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
+        for writer in self._writers:
+            writer.transport.abort()
+        for _ in range(3):  # each transport closes its socket in a turn of its own
+            await asyncio.sleep(0)
+        self._writers.clear()
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._writers.append(writer)
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
             while await self._one(reader, writer):
                 pass
