@@ -23,6 +23,11 @@ _AGAIN_LATER = (408, 425)
 _OK = (200, 203)
 
 
+def written(text: str) -> str:
+    """Return what a server said as text that can be written: headers may hold bytes that are no text."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
     """What a server answered; `data` are the decoded bytes of a 200, empty for every other status."""
 
@@ -37,7 +42,7 @@ class Unwanted(Exception):
 
     def __init__(self, reason: Reason, detail: str, status: int | None = None) -> None:
         self.reason: Reason = reason
-        self.detail = detail
+        self.detail = written(detail)
         self.status = status
         super().__init__(f"{reason}: {detail}")
 
@@ -49,7 +54,7 @@ class Fault(Exception):
         self, kind: FaultKind, detail: str, *, status: int | None = None, retry_after: str | None = None
     ) -> None:
         self.kind: FaultKind = kind
-        self.detail = detail
+        self.detail = written(detail)
         self.status = status
         self.retry_after = retry_after
         super().__init__(f"{kind}: {detail}")

@@ -9,7 +9,7 @@ import msgspec
 from multidict import CIMultiDictProxy
 
 from ragassay import canon
-from ragassay.corpus.crawl.fetch import Reply, Unwanted
+from ragassay.corpus.crawl.fetch import Reply, Unwanted, written
 from ragassay.corpus.crawl.folder import CrawledPage
 from ragassay.corpus.crawl.links import Links, links_of_html
 from ragassay.corpus.crawl.llms import links_of_llms
@@ -103,8 +103,8 @@ def content_type(value: str | None) -> tuple[str | None, str | None]:
     message["Content-Type"] = value[:_HEADER_CHARS]
     media = value.partition(";")[0].strip().lower()
     charset = message.get_param("charset")
-    named = charset.strip().lower() if isinstance(charset, str) else None
-    return media[:200] or None, (named or None) and named[:100] if named else None
+    named = written(charset.strip().lower())[:100] if isinstance(charset, str) else ""
+    return written(media)[:200] or None, named or None
 
 
 def _kept(value: str | None) -> str | None:
