@@ -86,8 +86,10 @@ def _match(wanted: str, text: str, start: int, end: int) -> Match:
 def said(text: str) -> str:
     """Return what `text` says: the same as `fold(text, PRESENTATION)`, outer space dropped, without offsets."""
     if not text.isascii():
-        composed = unicodedata.normalize("NFC", text)
-        text = composed.translate({ord(char): _shown(char) for char in set(composed) if not char.isascii()})
+        text = unicodedata.normalize("NFC", text)
+        for char in set(text):
+            if not char.isascii() and (shown := _shown(char)) != char:
+                text = text.replace(char, shown)  # what is shown is ASCII, so that the order does not matter
     return " ".join(text.split())
 
 

@@ -15,6 +15,7 @@ import msgspec
 
 from ragassay import plugins
 from ragassay.cli.corpus_crawl import crawl_
+from ragassay.cli.corpus_diff import diff_
 from ragassay.cli.verb_group import VerbGroup
 from ragassay.errors import InputError
 from ragassay.records import JSON, Corpus
@@ -30,6 +31,7 @@ def command() -> None:
 
 
 command.add_command(crawl_)
+command.add_command(diff_)
 
 
 @command.command("build")

@@ -42,14 +42,14 @@ def pages_of(source: Path) -> Sequence[Page]:
     return corpus_of(source).pages
 
 
-def corpus_of(source: Path) -> Corpus:
-    """Return documentation as `pages_of` reads it, with what made the texts of its pages."""
+def corpus_of(source: Path, *, pdf: bool = False) -> Corpus:
+    """Return documentation as `pages_of` reads it, with what made the texts of its pages; PDF files too with `pdf`."""
     from ragassay.corpus import load_corpus, read_corpus
 
     if (source / "corpus.json").is_file() and (source / "pages.jsonl").is_file():
         return load_corpus(source)
     context = click.get_current_context(silent=True)
-    return read_corpus(source, _Whole(), pdf=context is not None and context.meta.get(_PDF) is True)
+    return read_corpus(source, _Whole(), pdf=pdf or (context is not None and context.meta.get(_PDF) is True))
 
 
 def of_board(path: Path, source: Path | None) -> tuple[Path, Path | None]:
