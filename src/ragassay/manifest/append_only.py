@@ -26,7 +26,8 @@ class AppendOnlyFile(Generic[T]):
     """One such file of records; several processes and threads may append at once. A torn last line is not there.
 
     `check` refuses a record with an `InputError` or a `ValueError`; the set that it is given is empty at the first line
-    of a file, and keeps what it puts there for the lines after. `wrong` says what lines that are refused are.
+    of a file, and keeps what it puts there for the lines after. `wrong` says what lines that are refused are,
+    `encode` how one is written.
     """
 
     def __init__(
@@ -36,11 +37,13 @@ class AppendOnlyFile(Generic[T]):
         *,
         check: Callable[[T, set[str]], None] = lambda _line, _known: None,
         wrong: str = "cannot be read",
+        encode: Callable[[T], bytes] = _encode,
     ) -> None:
         self.path = path
         self._decode: Callable[[bytes], T] = msgspec.json.Decoder(kind).decode
         self._check = check
         self._wrong = wrong
+        self._encode = encode
 
     def read(self) -> bytes:
         """Return the bytes of the file, none where it is absent; raises `InputError` where it cannot be read."""
@@ -98,7 +101,7 @@ class AppendOnlyFile(Generic[T]):
             before = self.read()
             lines = self.decode(before)
             new = list(decide(lines))
-            data = b"".join(_encode(line) + b"\n" for line in new)
+            data = b"".join(self._encode(line) + b"\n" for line in new)
             if len(before) + len(data) > MAX_BYTES:
                 raise InputError(f"{self.path} would have more than the {MAX_BYTES} bytes allowed; move it away")
             if data:

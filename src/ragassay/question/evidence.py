@@ -50,7 +50,11 @@ class EvidenceFinding(Record, frozen=True):
 
 def match_evidence(benchmark: Benchmark, pages: Sequence[Page]) -> list[EvidenceFinding]:
     """Return one finding per evidence text, in the order of the questions and of their alternatives."""
-    searched = {page.id: Searched(page.text) for page in pages}
+    return match_in(benchmark, {page.id: Searched(page.text) for page in pages})
+
+
+def match_in(benchmark: Benchmark, searched: Mapping[str, Searched]) -> list[EvidenceFinding]:
+    """Like `match_evidence`, in texts by page that are kept because they are searched again and again."""
     findings: list[EvidenceFinding] = []
     for question in benchmark.questions:
         exists = None if question.page is None else question.page in searched

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -58,6 +59,7 @@ class Reviewed(Record, frozen=True):
     unknown: tuple[str, ...]
 
 
+@lru_cache(maxsize=4096)
 def material(question: Question) -> str:
     """Return the SHA-256 over the question's canonical form without provenance: what a decision is about."""
     return canon.digest(to_json(msgspec.structs.replace(question, provenance=None)))
