@@ -109,13 +109,13 @@ def plan_of(board_file: Path, workspace: Path, left_out: Mapping[str, str] | Non
 
     Raises `InputError` where the board file or its question file cannot be used.
     """
-    from ragassay.question import load_benchmark
     from ragassay.run.board_file import load_board
+    from ragassay.run.frozen import load_questions
     from ragassay.run.held import held_passes
     from ragassay.run.workspace import Workspace
 
     board = load_board(board_file)
-    benchmark = load_benchmark(board.benchmark)
+    benchmark = load_questions(board.benchmark)
     held = held_passes(Workspace(workspace))
     bare = not any(question.evidence for question in benchmark.questions)
     return BoardPlan(

@@ -20,7 +20,8 @@ def command(docs: Path | None, questions: Path | None, name: str | None, force: 
     """Write a commented board.toml for the documentation and questions found here."""
     from ragassay.cli.models import weights_cache
     from ragassay.plugins.weights import files_of, state
-    from ragassay.question import literal_problems, load_benchmark
+    from ragassay.question import literal_problems
+    from ragassay.run.frozen import load_questions
     from ragassay.run.starter import Starter, find_docs, find_questions, starter_board
     from ragassay.run.workspace import Workspace, write_bytes
 
@@ -32,7 +33,7 @@ def command(docs: Path | None, questions: Path | None, name: str | None, force: 
     if not docs.exists():
         raise InputError(f"{docs} does not exist")
     questions = questions or find_questions(folder).relative_to(folder)
-    benchmark = load_benchmark(questions)
+    benchmark = load_questions(questions)
     weights = weights_cache() / EMBEDDER
     starter = Starter(
         name=name or f"{folder.name}: retrieval QA",

@@ -22,10 +22,10 @@ from ragassay.errors import InputError, PluginError
 from ragassay.manifest import Signer
 from ragassay.manifest.judgement_folder import FOLDER
 from ragassay.manifest.registry import decode_registry
-from ragassay.question import load_benchmark
 from ragassay.records import Secret, to_json
 from ragassay.run.board_file import BoardFile, load_board, reask_share
 from ragassay.run.build import Keys, needed_keys
+from ragassay.run.frozen import load_questions
 from ragassay.run.journal import claimed
 from ragassay.run.judge_forecast import judge_forecast
 from ragassay.run.judge_making import Judges, make_judges
@@ -188,7 +188,7 @@ def _planned(board: BoardFile, space: Workspace, asked: Asked, wanted: Wanted) -
         VerifiedRun(id=run.id, files=run.files, document=run.document, refused=run.refused)
         for run in load_runs(space.root)
     ]
-    chosen, left_out = choose_runs(board, load_benchmark(board.benchmark).digest(), loaded, asked.runs)
+    chosen, left_out = choose_runs(board, load_questions(board.benchmark).digest(), loaded, asked.runs)
     jobs = plan_jobs(space, chosen, wanted, only_named=bool(asked.runs))
     for line in (*left_out, *jobs.left_out):
         click.echo(one_line(line), err=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
-from ragassay.cli.questions_closed_book import closed_book
+from ragassay.cli.questions_bump import bump
 from ragassay.cli.questions_fairness import fairness
 from ragassay.cli.questions_freeze import freeze
 from ragassay.cli.questions_hash import export, hash_
 from ragassay.cli.questions_lint import check, lint_
+from ragassay.cli.questions_split import split
 from ragassay.cli.verb_group import VerbGroup
 
 
@@ -17,5 +18,5 @@ def command() -> None:
     """Hash, export, check and lint a question file."""
 
 
-for _verb in (hash_, export, check, lint_, fairness, closed_book, freeze):
+for _verb in (hash_, export, check, lint_, fairness, freeze, bump, split):
     command.add_command(_verb)

@@ -30,11 +30,12 @@ def check(file: Path, source: Path | None, as_json: bool) -> int:
     Exit code 1 when evidence is missing or a lint error stands.
     """
     from ragassay.question import lint, match_evidence, report
+    from ragassay.run.frozen import load_set
 
     file, source = of_board(file, source)
     if source is None:
         raise click.UsageError("give --corpus, or a board file in place of FILE")
-    read = load_file(file)
+    read, _ = load_set(file)
     pages = pages_of(source)
     evidence = match_evidence(read.benchmark, pages)
     broken = lint(read.benchmark, findings=evidence)

@@ -45,7 +45,14 @@ class Checked(msgspec.Struct, frozen=True):
 )
 @click.option("--strict", is_flag=True, help="Turn warnings into failures.")
 @click.option("--rerun", is_flag=True, help="Execute each accepted run again where all of it is deterministic.")
-@click.option("--corpus", type=click.Path(path_type=Path), help="The corpus for --rerun, where no workspace lends it.")
+@click.option(
+    "--corpus",
+    type=click.Path(path_type=Path),
+    help="The corpus for --rerun, where no workspace lends it; the documentation of a question set.",
+)
+@click.option(
+    "--questions", type=click.Path(path_type=Path), help="The question file, where it is not beside its item manifest."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the reports as JSON.")
 @click.pass_context
 def command(
@@ -59,14 +66,20 @@ def command(
     strict: bool,
     rerun: bool,
     corpus: Path | None,
+    questions: Path | None,
     as_json: bool,
 ) -> None:
     """Check runs: signature, announcement, log, digests, and every number recomputed.
 
     PATH is a run folder, a folder of runs such as .ragassay/runs, or the folder of a board; ZIP is a bundle, URL the
-    address of one, - a bundle on the standard input. Exit code 1 when any run is refused,
-    3 when --rerun was not possible for one.
+    address of one, - a bundle on the standard input. A PATH that ends in .items.dsse.json is a frozen question set.
+    Exit code 1 when any run is refused, 3 when --rerun was not possible for one.
     """
+    from ragassay.cli.verify_items import item_arguments, verify_items
+
+    if item_arguments(paths, {"--questions": questions, "--rerun": rerun, "--log": log}):
+        sets = trust_of(keys=keys, root=root, policy=policy, registry=registry)
+        ctx.exit(verify_items(paths, sets, questions=questions, corpus=corpus, strict=strict, as_json=as_json))
     if corpus is not None and not rerun:
         raise InputError("--corpus is what --rerun reads; give both")
     trust = trust_of(keys=keys, root=root, policy=policy, registry=registry, log=log)

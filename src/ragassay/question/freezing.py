@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -17,6 +18,9 @@ MAX_IDS = 20
 """How many questions of one reason are named; the rest is counted."""
 LOST = "evidence-missing"
 """The rule that no waiver lets pass: what is frozen stands on evidence that is there."""
+
+_BARE = re.compile(r'[^\s"#\\]\S*')
+_ESCAPED, _BACKSLASHED = re.compile(r'(["\\])'), r"\\\1"
 
 
 class Standing(msgspec.Struct, frozen=True):
@@ -119,6 +123,12 @@ def checked(benchmark: Benchmark, evidence: Sequence[EvidenceFinding], broken: S
         ),
     ]
     return [problem for problem in problems if problem]
+
+
+def waiver_line(rule: str, questions: Sequence[str], reason: str) -> str:
+    """Return a waiver as a line of a file of waivers."""
+    names = [name if _BARE.fullmatch(name) else f'"{_ESCAPED.sub(_BACKSLASHED, name)}"' for name in questions]
+    return f"{rule} {' '.join(names)}  # {' '.join(reason.split())}"
 
 
 def _standing(benchmark: Benchmark, lines: Sequence[ReviewLine], before: Mapping[str, Standing]) -> dict[str, Standing]:

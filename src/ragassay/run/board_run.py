@@ -15,9 +15,9 @@ from ragassay.manifest import build_run
 from ragassay.manifest.files import INTENT, REGISTRY
 from ragassay.manifest.readable import unreadable
 from ragassay.plugins.weights import default_cache
-from ragassay.question import load_benchmark
 from ragassay.records import JSON, Benchmark, Corpus, Outcome
 from ragassay.run import preflight
+from ragassay.run.asked import asked_questions
 from ragassay.run.board_file import BoardFile, RowTable
 from ragassay.run.budget import Budget
 from ragassay.run.build import (
@@ -31,6 +31,7 @@ from ragassay.run.build import (
     owns_corpus,
 )
 from ragassay.run.fairness import built_fairness
+from ragassay.run.frozen import keep_items
 from ragassay.run.gathered import Gathered
 from ragassay.run.journal import GroupWriter, Journal
 from ragassay.run.limits import Endpoint
@@ -87,13 +88,15 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     budget: Budget
     keys: Keys
     """For embedders that are built later."""
+    item_manifest: str | None = None
+    """The SHA-256 of the item manifest of a frozen question set, kept in the workspace."""
 
 
 def prepare(board: BoardFile, workspace: Workspace, keys: Keys, options: Options, report: Report) -> Prepared:
     """Read corpus and questions, make model and judge, and check that the board may start."""
     problems = Gathered()
     budget = Budget(board.max_microusd, max_tokens=board.max_tokens)
-    benchmark = problems.of(lambda: _benchmark(board, options))
+    asked = problems.of(lambda: asked_questions(board, options.subset))
     chunker = problems.of(lambda: make_chunker(board.chunker))
     answering = problems.of(lambda: make_endpoint(board.answer, keys, budget, options.weights_cache))
     judges = problems.of(lambda: make_judge(board.judge, board.scorer, keys, budget, options.weights_cache))
@@ -102,7 +105,7 @@ def prepare(board: BoardFile, workspace: Workspace, keys: Keys, options: Options
     problems.of(lambda: _known_rows(board, options))
     problems.raise_all(f"{board.path.name} cannot be run as it is")
     preflight.refuse_absent(absent)
-    assert benchmark is not None
+    assert asked is not None
     assert chunker is not None
     assert answering is not None
     assert judges is not None
@@ -110,6 +113,7 @@ def prepare(board: BoardFile, workspace: Workspace, keys: Keys, options: Options
     workspace.prepare()
     store_corpus(corpus, workspace.corpora)
     judge, judging = judges
+    benchmark, frozen = asked
     ready = preflight.check(board, benchmark, corpus, judge, allow_missing_evidence=options.allow_missing_evidence)
     return Prepared(
         board=board,
@@ -126,12 +130,8 @@ def prepare(board: BoardFile, workspace: Workspace, keys: Keys, options: Options
         ],
         budget=budget,
         keys=keys,
+        item_manifest=keep_items(workspace, frozen) if frozen else None,
     )
-
-
-def _benchmark(board: BoardFile, options: Options) -> Benchmark:
-    benchmark = load_benchmark(board.benchmark)
-    return benchmark if options.subset is None else preflight.subset(benchmark, options.subset)
 
 
 def _known_rows(board: BoardFile, options: Options) -> None:
@@ -172,6 +172,7 @@ def build_rows(
             answering=prepared.answering,
             judge=prepared.judge,
             template=template,
+            item_manifest=prepared.item_manifest,
             fairness=built_fairness(
                 prepared.benchmark, prepared.corpus, prepared.ready.findings, row.stack, builder, owns=owns
             ),

@@ -113,6 +113,16 @@ def item_refs(found: Checked) -> tuple[ItemRef, ...]:
     )
 
 
+def source_pages(found: Checked) -> dict[str, str]:
+    """Return, for each question whose evidence was found, the SHA-256 of its page as it was received."""
+    pages = {page.id: page.source_sha256 for page in found.docs.pages}
+    places: dict[str, str] = {}
+    for one in found.evidence:
+        if one.page is not None:
+            places.setdefault(one.question, pages[one.page])
+    return places
+
+
 def _item(
     question: Question, places: Sequence[EvidenceFinding], pages: Mapping[str, Page], at: Mapping[str, int]
 ) -> ItemRef:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from ragassay import __version__, canon, plugins
 from ragassay.records import JSON, Benchmark, Circumstance, Config, Corpus, Fairness, Measure, to_json
 from ragassay.run.board_file import BoardFile, ModelTable, RowTable, reask_share
@@ -23,6 +25,7 @@ def row_config(
     judge: Judge,
     template: JSON,
     fairness: Fairness | None = None,
+    item_manifest: str | None = None,
 ) -> Config:
     """Return the recorded configuration of one row: everything that can change its number, and what surrounds it."""
     measure = Measure(
@@ -56,7 +59,8 @@ def row_config(
         judge={"kind": board.judge.kind, "id": judge.id, "describe": judge.describe()},
         scorer=board.scorer,
     )
-    return Config(row=row.name, measure=measure, circumstance=_circumstance(board, row, judge, fairness))
+    around = msgspec.structs.replace(_circumstance(board, row, judge, fairness), item_manifest=item_manifest)
+    return Config(row=row.name, measure=measure, circumstance=around)
 
 
 def _circumstance(board: BoardFile, row: RowTable, judge: Judge, fairness: Fairness | None) -> Circumstance:

@@ -101,6 +101,10 @@ CODES: dict[str, Reason] = {
     "RUN_VOIDED": _fail("The log says that this run no longer counts."),
     "UNTIMED": _warn("No witness says that the announcement was there before the first answer, or the run when."),
     "UNWITNESSED": _warn("No log and witness that you trust are shown to hold the run, or what is said of it."),
+    # a frozen question set
+    "ITEM_MISMATCH": _fail("The item manifest says something else of a question than the question file does."),
+    "ITEM_EVIDENCE": _fail("A page or an evidence text of a frozen set is not in the documentation as it was signed."),
+    "SET_PREVIOUS": _fail("The version before is not the one that a frozen set names."),
     # re-execution
     "RERUN_DIFFERS": _fail("The run was executed again, and its content, counts or score came out different."),
 }

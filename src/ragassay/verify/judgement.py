@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-import msgspec
-
 from ragassay import canon
 from ragassay.errors import VerifyError
 from ragassay.manifest.decode import decode_run, decode_statement, question_file
@@ -19,7 +17,6 @@ from ragassay.manifest.judgement import (
     JUDGEMENT_BYTES,
     REPLIES,
     VERDICTS,
-    SignedJudgement,
     check_digest,
     count_rows,
     decode_judge,
@@ -34,11 +31,11 @@ from ragassay.records import JSON, JudgementRow
 from ragassay.score import run_score
 from ragassay.verify.contents import named_digest
 from ragassay.verify.judgement_rows import check_judged_rows, check_replies
-from ragassay.verify.policy import SLACK_S, Evidence, Judgement, Policy, Unpinned
+from ragassay.verify.policy import SLACK_S, Judgement, Policy
 from ragassay.verify.redaction import NOTHING_HIDDEN, Hidden, hidden_of
 from ragassay.verify.report import Findings, Report
-from ragassay.verify.signature import named_key
-from ragassay.verify.standing import check_registry
+from ragassay.verify.signer import check_signer
+from ragassay.verify.standing import Reader, check_registry
 
 PROOF = "judgement.tlog-proof"
 """Where a proof of inclusion would stand; judgements are not logged."""
@@ -72,7 +69,8 @@ def verify_judgement(
         found, made, not_made = findings.results()
         return Report(findings=found, made=made, not_made=not_made, checked_at=now)
     findings.made("envelope and statement")
-    judged = _check_signer(signed, run_files, registry, policy, now, findings)
+    reader = Reader(policy=policy, now=now, registry=check_registry(run_files, registry, findings))
+    judged = check_signer(signed, signed.predicate.signer, (JUDGEMENT, PROOF), reader, findings)
     _check_files(signed.predicate, files, run_files, now, findings)
     return _report(signed.predicate, judged, now, findings)
 
@@ -91,41 +89,6 @@ def _attempt(read: Callable[[], T], where: str, findings: Findings) -> T | None:
     except VerifyError as error:
         findings.error(error, where)
         return None
-
-
-def _check_signer(
-    signed: SignedJudgement,
-    run_files: Mapping[str, bytes],
-    registry: bytes | None,
-    policy: Policy,
-    now: int,
-    findings: Findings,
-) -> Judgement:
-    """Ask the policy whose the judgement is; a signature that it held against no key is held against the named one."""
-    signer = signed.predicate.signer
-    evidence = Evidence(
-        where=JUDGEMENT,
-        proof=PROOF,
-        kid=signer.kid,
-        x=named_key(signer, findings, JUDGEMENT),
-        signed_by=signed.signed_by,
-        now=now,
-        registry=check_registry(run_files, registry, findings),
-        registry_version=signer.registry_version,
-    )
-    judged = policy.judge(evidence)
-    found = judged.findings
-    if judged.signer == "unchecked":
-        named = Unpinned().judge(evidence)
-        found += named.findings
-        judged = msgspec.structs.replace(judged, signer=named.signer)
-    findings.extend(found)
-    findings.made("key")
-    if judged.signer == "unchecked":
-        findings.not_made("signature", "there is no usable key to check it with")
-    else:
-        findings.made("signature")
-    return judged
 
 
 def _check_files(
