@@ -16,8 +16,8 @@ LONGEST = 200
 """Characters of a text that are printed."""
 MAX_CHANGES = 8
 _SAID = {
-    "stands": "stand as before",
-    "folded": "stand but for how they are written",
+    "stands": "stand",
+    "folded": "stand folded",
     "mended": "stand, and did not before",
     "none": "without evidence",
     "moved": "on another page",

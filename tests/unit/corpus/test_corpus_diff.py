@@ -134,7 +134,7 @@ def test_the_verb_says_which_questions_rot(tmp_path: Path, capsys: pytest.Captur
         "  b.md -> d.md: the same text",
         "lost      0",
         "gained    0",
-        "questions 3: 1 stand as before, 1 on another page, 1 gone",
+        "questions 3: 1 stand, 1 on another page, 1 gone",
         "  gone  q-a  (a.md)",
         "      was    The limit is 16 bytes",
         "      now    The limit is 32 bytes",
