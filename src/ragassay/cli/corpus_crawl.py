@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 SHOWN = 20
 PLAIN_EVERY_S = 5.0
+CHOSEN = ("outside", "excluded", "moved", "page cap", "byte cap")
+"""Reasons of which the number is enough: whoever asked chose so."""
 
 
 @click.command("crawl")
@@ -193,7 +195,7 @@ def _lines(finished: Finished) -> Iterator[str]:
     yield f"pages     {counts['pages']:,} ({counts['bytes']:,} bytes){unchanged}"
     yield f"left out  {counts['leftOut']:,} of {counts['seen']:,} addresses seen"
     yield from (f"  {reason}: {number:,}" for reason, number in _by_reason(finished.left_out))
-    told = [left for left in finished.left_out if left.reason not in ("outside", "moved")]
+    told = [left for left in finished.left_out if left.reason not in CHOSEN]
     yield from (f"  {left.url}: {left.detail or left.reason}" for left in told[:SHOWN])
     if counts["leftOut"] > len(told[:SHOWN]):
         yield "  all are listed in left-out.jsonl"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 from collections.abc import Callable, Mapping
 from typing import Literal
@@ -149,6 +150,9 @@ def _fault(error: Exception) -> Exception:
         return Fault("connection", f"its name cannot be resolved ({detail})")
     if isinstance(error, aiohttp.ClientResponseError | aiohttp.InvalidURL | ValueError):
         return Fault("malformed", f"the answer is no HTTP ({detail})")
+    if isinstance(error, aiohttp.ClientConnectorError):
+        why = os.strerror(error.os_error.errno) if error.os_error.errno else str(error.os_error)
+        return Fault("connection", f"no connection to {error.host}:{error.port} ({why})"[:_SHOWN_CHARS])
     return Fault("connection", detail or type(error).__name__)
 
 

@@ -52,7 +52,7 @@ async def fetch_robots(asker: Asker, origin: str, *, now: int) -> RobotsFile:
 
 
 def _unread(url: str, why: str) -> str:
-    return f"{url} cannot be read ({why}), which counts as a prohibition; nothing is fetched"
+    return f"{url} cannot be read ({why}), which counts as a prohibition"
 
 
 class Robots:
