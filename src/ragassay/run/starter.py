@@ -69,6 +69,7 @@ name = {_quoted(starter.name)}
 passes = 3                  # the row shows the lower median of its passes
 seed = 20261130             # the order in which questions and rows are asked
 
+# In place of `path`, a site that `ragassay corpus crawl board.toml` fetches: crawl = "https://docs.acme.example/"
 [corpus]
 path = {_quoted(starter.docs)}
 chunker = {{ kind = "heading", max_tokens = 256, overlap = 32 }}
