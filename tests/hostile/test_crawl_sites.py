@@ -548,6 +548,17 @@ def test_bytes_from_before_that_are_damaged_are_fetched_again(site: Site, tmp_pa
     assert not crawled.pages[0].not_modified
 
 
+def test_ids_are_those_of_this_crawl(site: Site, tmp_path: Path) -> None:
+    """A page that is not modified gets the id that it has below the prefix of now."""
+    site.handlers["/docs/a.html"] = conditional(b"<p>a", '"1"')
+    site.page("/docs/", links=("/docs/a.html",))
+    go(site, tmp_path / "c", start="/docs/")
+    assert {page.id for page in whole(tmp_path / "c").pages} == {"a.html", "index.html"}
+    go(site, tmp_path / "c", start="/docs/", prefix=f"{site.url}/")
+    crawled = whole(tmp_path / "c")
+    assert {page.id: page.not_modified for page in crawled.pages} == {"docs/a.html": True, "docs/index.html": False}
+
+
 def test_a_site_that_shuts_out_crawlers_does_not_replace_what_is_there(site: Site, tmp_path: Path) -> None:
     """No page, or fewer than half of those before, is no crawl to put in place; the old one stays."""
     names = [f"/p{n}" for n in range(10)]
@@ -618,9 +629,9 @@ def test_a_journal_that_was_torn_or_lost_its_files(site: Site, tmp_path: Path) -
     files = sorted((building / "files").iterdir())
     files[0].write_bytes(b"")
     files[1].unlink()
-    (building / ".leftover").write_bytes(b"x")
+    (building / ".0123456789abcdef").write_bytes(b"half")
     finished = go(site, tmp_path / "c", discovery="sitemap")
-    assert finished.header.counts["pages"] == 10
+    assert finished.header.counts["pages"] == len(whole(tmp_path / "c").pages) == 10
     assert sum(number == 2 for number in site.asked.values()) == 2
 
 
@@ -639,6 +650,43 @@ def test_one_writer_and_no_foreign_folder(site: Site, tmp_path: Path) -> None:
         go(site, tmp_path / "mine")
     assert site.requests == []
     go(site, tmp_path / "c")
+
+
+@pytest.mark.parametrize("suffix", [".old", ".crawling"])
+def test_folders_of_others_beside_are_not_removed(site: Site, tmp_path: Path, suffix: str) -> None:
+    """A folder that only bears the name that a crawl would use is left alone, and the crawl refused."""
+    site.page("/")
+    (tmp_path / f"c{suffix}").mkdir()
+    (tmp_path / f"c{suffix}" / "thesis.txt").write_text("dear")
+    with pytest.raises(InputError, match="stands in the way"):
+        go(site, tmp_path / "c", restart=True)
+    assert (tmp_path / f"c{suffix}" / "thesis.txt").read_text() == "dear"
+
+
+def test_the_crawl_of_another_site_is_not_replaced(site: Site, tmp_path: Path) -> None:
+    """A folder that holds the crawl of another start address is refused."""
+    site.page("/")
+    site.page("/docs/")
+    go(site, tmp_path / "c")
+    with pytest.raises(InputError, match="name another folder with --out"):
+        go(site, tmp_path / "c", start="/docs/")
+    assert paths(site, whole(tmp_path / "c")) == {"/"}
+
+
+def test_links_lost_with_a_page_are_found_again(site: Site, tmp_path: Path) -> None:
+    """Where links are followed, what a page alone named is not lost with the bytes of that page."""
+    linked(site, "/a", "/b")
+    site.page("/a", links=("/only-here",))
+    site.page("/b", links=("/only-here", "/c"))
+    site.page("/c")
+    site.page("/only-here")
+    with pytest.raises(Incomplete):
+        go(site, tmp_path / "c", watch=Watch(stopped=lambda: site.asked["/only-here"] > 0), concurrency=1)
+    (tmp_path / "c.crawling" / "files" / "a~.html").write_bytes(b"")
+    site.page("/a", text="no links any more")
+    go(site, tmp_path / "c")
+    assert paths(site, whole(tmp_path / "c")) == {"/", "/a", "/b", "/c", "/only-here"}
+    assert site.asked["/"] == 1
 
 
 @pytest.mark.parametrize("moment", ["before", "between", "after"])

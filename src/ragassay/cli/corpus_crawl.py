@@ -16,7 +16,6 @@ import click
 
 from ragassay.errors import InputError
 from ragassay.records import JSON
-from ragassay.run.status import RunStatus
 from ragassay.seams import Progress
 from ragassay.site.safe import visible
 
@@ -97,10 +96,19 @@ def crawl_(site: str | None, out: Path | None, as_json: bool, **options: Any) ->
 async def _crawled(settings: CrawlSettings, manner: Manner, folder: Path) -> Finished:
     from ragassay.cli.interrupts import interruptible
     from ragassay.corpus.crawl.crawl import Watch, crawl
+    from ragassay.run.status import RunStatus
 
     status = RunStatus()
+    told: list[str] = []
+
+    def stopped() -> bool:
+        if status.stop and not told:
+            told.append(status.phase)
+            _say(status.phase)
+        return status.stop
+
     with interruptible(status), _shown() as progress:
-        watch = Watch(stopped=lambda: status.stop, progress=progress, say=_say)
+        watch = Watch(stopped=stopped, progress=progress, say=_say)
         return await crawl(settings, manner, folder, watch=watch)
 
 

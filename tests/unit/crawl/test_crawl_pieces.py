@@ -13,6 +13,7 @@ import pytest
 
 from ragassay import canon
 from ragassay.corpus.crawl import inflate
+from ragassay.corpus.crawl.address import within
 from ragassay.corpus.crawl.folder import (
     FORMAT,
     CrawledPage,
@@ -24,7 +25,7 @@ from ragassay.corpus.crawl.folder import (
 )
 from ragassay.corpus.crawl.pace import Pace, Stopped, retry_after_s
 from ragassay.corpus.crawl.robots import Robots, RobotsFile, header_rules, token_of
-from ragassay.corpus.crawl.scope import MOST_QUERIES, Scope
+from ragassay.corpus.crawl.scope import MOST_QUERIES, Prefix, Scope
 from ragassay.corpus.crawl.settings import CrawlSettings, Manner, checked, folder_of
 from ragassay.corpus.crawl.settle import settle
 from ragassay.corpus.crawl.take import content_type
@@ -142,6 +143,23 @@ def _scope(**more: object) -> Scope:
     return Scope(settings, f"{SITE}/docs/", lambda url: "secret" not in url)
 
 
+def test_a_prefix_holds_itself_and_what_is_below() -> None:
+    """The prefix with and without its slash is the same; a longer name, another host or port is elsewhere."""
+    for prefix in (f"{SITE}/docs", f"{SITE}/docs/"):
+        inside = [f"{SITE}/docs", f"{SITE}/docs/", f"{SITE}/docs/a?b", f"{SITE}/docs?x"]
+        outside = [
+            f"{SITE}/docs-old",
+            f"{SITE}/",
+            f"{SITE}.evil/docs/",
+            f"{SITE}:8080/docs/",
+            "http://example.org/docs/",
+        ]
+        held = [url for url in (*inside, *outside) if Prefix(prefix).holds(url)]
+        assert held == inside == [url for url in (*inside, *outside) if within(url, prefix)]
+    assert Prefix(f"{SITE}/").holds(f"{SITE}/x")
+    assert not Prefix(f"{SITE}/").holds(f"{SITE}.evil/x")
+
+
 @pytest.mark.parametrize(
     ("path", "reason"),
     [
@@ -245,6 +263,11 @@ def test_settings_that_cannot_be_used_are_listed_together() -> None:
         checked(wrong, Manner(concurrency=0, rate_per_s=-1, timeout_s=float("nan")))
     assert len(caught.value.problems) == 7
     assert "--allow-private" in caught.value.problems[0]
+    with pytest.raises(InputError, match="link-local") as never:
+        checked(CrawlSettings(start="http://169.254.169.254/"), Manner())
+    assert "--allow-private" not in str(never.value)
+    with pytest.raises(InputError, match="another scheme, host or port"):
+        checked(CrawlSettings(start=f"{SITE}/a/", prefix=f"{SITE}:8443/a/"), Manner())
     outside = CrawlSettings(start=f"{SITE}/a/", prefix=f"{SITE}/b/", discovery="links")
     with pytest.raises(InputError, match="not within"):
         checked(outside, Manner())

@@ -71,7 +71,7 @@ async def crawl(
         place.recover()
         if manner.restart:
             place.clear()
-        old = _before(place, watch)
+        old = _before(place, settings, watch)
         if place.is_complete:
             watch.say("a crawl that was complete already is put in place")
             return _in_place(place, old)
@@ -83,14 +83,17 @@ async def crawl(
             journal.close()
 
 
-def _before(place: Place, watch: Watch) -> Crawled | None:
+def _before(place: Place, settings: CrawlSettings, watch: Watch) -> Crawled | None:
     if not is_crawl(place.final):
         return None
     try:
-        return load_crawl(place.final, check_bytes=False)
+        old = load_crawl(place.final, check_bytes=False)
+        if old.header.start == settings.start:
+            return old
     except InputError as error:
         watch.say(f"the crawl before cannot be read, so every page is fetched anew: {error.message}")
         return None
+    raise InputError(f"{place.final} holds the crawl of {old.header.start}; name another folder with --out")
 
 
 def _in_place(place: Place, old: Crawled | None) -> Finished:
@@ -128,6 +131,7 @@ class _Crawl:
         self._old = old
         self._watch = watch
         self._resolver = resolver
+        self._resumed = len(found.settled)
         until = manner.max_time_s
         self._deadline = None if until is None else time.monotonic() + until
         self._pace = Pace(manner.rate_per_s, stopped=self._is_over)
@@ -170,7 +174,7 @@ class _Crawl:
             left_out=result.left_out,
             changes=None if self._old is None else ending.changes(self._old.pages, result.pages),
             requests=fetcher.requests,
-            resumed=len(self._found.settled),
+            resumed=self._resumed,
             retried=dict(asker.retried),
             notes=tuple(ending.notes(header, result.left_out)),
         )
@@ -198,10 +202,11 @@ class _Crawl:
         scope = Scope(self._settings, discovered.prefix, robots.allows)
         frontier = Frontier(scope, follows=discovered.used == "links")
         frontier.see(discovered.addresses)
-        for url, line in self._found.settled.items():
-            frontier.settle(url, line)
         if self._found.settled:
             self._watch.say(f"going on: {len(self._found.settled):,} addresses were settled before")
+        while self._found.settled:
+            url = next(iter(self._found.settled))
+            frontier.settle(url, self._found.settled.pop(url))
         loop = Loop(
             asker,
             frontier,

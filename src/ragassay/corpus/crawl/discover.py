@@ -7,13 +7,13 @@ from collections.abc import Iterable
 
 import msgspec
 
-from ragassay.corpus.crawl.address import normal, within
+from ragassay.corpus.crawl.address import joined
 from ragassay.corpus.crawl.ask import Asker, follow, origin_of
 from ragassay.corpus.crawl.fetch import Fault, Reply, Unwanted
 from ragassay.corpus.crawl.journal import Discovered
 from ragassay.corpus.crawl.llms import links_of_llms
 from ragassay.corpus.crawl.robots import Robots
-from ragassay.corpus.crawl.scope import MAX_ADDRESSES
+from ragassay.corpus.crawl.scope import MAX_ADDRESSES, Prefix
 from ragassay.corpus.crawl.settings import MIB, CrawlSettings
 from ragassay.corpus.crawl.sitemap import SitemapLimits, read_sitemap
 from ragassay.errors import InputError, PluginError
@@ -33,8 +33,9 @@ class _Found(msgspec.Struct):
     beyond: int = 0
 
     def add(self, urls: Iterable[str], prefix: str) -> None:
+        within = Prefix(prefix)
         for url in urls:
-            into = self.inside if within(url, prefix) else self.outside
+            into = self.inside if within.holds(url) else self.outside
             if url in into:
                 continue
             if len(into) < MAX_ADDRESSES:
@@ -98,7 +99,12 @@ def _discovered(used: str, prefix: str, found: _Found) -> Discovered:
 
 
 async def _sitemaps(asker: Asker, robots: Robots, settings: CrawlSettings, prefix: str, found: _Found) -> None:
-    named = [url for url in map(_normal, robots.sitemaps) if url is not None]
+    named = []
+    for given in robots.sitemaps:
+        if (url := joined(f"{origin_of(settings.start)}/robots.txt", given)) is None:
+            found.problem(f"robots.txt names a sitemap at {given[:200]!r}, which is no http or https address")
+        else:
+            named.append(url)
     guesses = dict.fromkeys([f"{prefix.rstrip('/')}/sitemap.xml", f"{origin_of(settings.start)}/sitemap.xml"])
     waiting = deque([*((url, True) for url in dict.fromkeys(named)), *((url, False) for url in guesses)])
     read: set[str] = set()
@@ -136,7 +142,9 @@ async def _llms(asker: Asker, settings: CrawlSettings, prefix: str, found: _Foun
             return
     for place in places:
         url = f"{place}/llms-full.txt"
-        reply = await _read(asker, url, settings.max_page_bytes, found, tell=False) if within(url, prefix) else None
+        reply = (
+            await _read(asker, url, settings.max_page_bytes, found, tell=False) if Prefix(prefix).holds(url) else None
+        )
         if reply is not None and not _is_html(reply):
             found.add([url], prefix)
             found.sources.append(url)
@@ -165,10 +173,3 @@ def _is_html(reply: Reply) -> bool:
     """Return whether a page for people came in place of a list."""
     head = reply.data[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return head.startswith((b"<!doctype html", b"<html"))
-
-
-def _normal(url: str) -> str | None:
-    try:
-        return normal(url)
-    except InputError:
-        return None

@@ -54,11 +54,11 @@ class Frontier:
     def settle(self, url: str, line: Settled) -> None:
         """Take into account what came of an address, and what it names."""
         seen = self._seen.get(url, Seen(0, 0))
-        self.settled[url] = line
+        self.settled[url] = msgspec.structs.replace(line, links=())
         if isinstance(line, Took):
             self.pages += 1
             self.bytes += line.page.bytes
-            self.unfollowed.update(dict.fromkeys(line.unfollowed))
+            self._add(self.unfollowed, line.unfollowed)
             if (canonical := line.page.canonical) is not None and self._scope.refusal(canonical) is None:
                 self.see([canonical], seen.depth)
         elif line.leads_to is not None:
@@ -66,7 +66,11 @@ class Frontier:
         if self._follows:
             self.see(line.links, seen.depth + 1)
         else:
-            self.linked.update(dict.fromkeys(line.links))
+            self._add(self.linked, line.links)
+
+    def news(self, urls: Iterable[str]) -> tuple[str, ...]:
+        """Return those addresses that no settled line has named yet."""
+        return tuple(url for url in urls if url not in self._seen and url not in self.linked)
 
     def next(self) -> str | None:
         """Return the next address to ask for, None where none waits."""
@@ -75,10 +79,6 @@ class Frontier:
             if url not in self.settled:
                 return url
         return None
-
-    def again(self, url: str) -> None:
-        """Let an address that was not settled wait once more."""
-        self._waiting.append(url)
 
     def unsettled(self) -> list[str]:
         """Return the addresses that were to be asked for and were not settled."""
@@ -92,6 +92,12 @@ class Frontier:
     def only_linked(self) -> int:
         """Count the addresses that pages name, that would be taken, and that stand in no list."""
         return sum(url not in self._seen and self._scope.refusal(url) is None for url in self.linked)
+
+    @staticmethod
+    def _add(into: dict[str, None], urls: Iterable[str]) -> None:
+        for url in urls:
+            if len(into) < MAX_ADDRESSES:
+                into[url] = None
 
     def left(self) -> list[NotTaken]:
         """Return everything that is left out so far, links with `rel=nofollow` included."""

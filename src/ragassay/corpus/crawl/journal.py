@@ -64,7 +64,7 @@ class Journal:
             folder.mkdir(parents=True, exist_ok=True)
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
         try:
-            self.lines = tuple(self._read())
+            self.lines: tuple[Line, ...] = tuple(self._read())
         except BaseException:
             self.close()
             raise

@@ -16,11 +16,13 @@ from ragassay.corpus.crawl.fetch import Fault, Reply, Unwanted
 from ragassay.corpus.crawl.folder import Crawled, CrawledPage, NotTaken, Reason
 from ragassay.corpus.crawl.frontier import Frontier
 from ragassay.corpus.crawl.journal import Journal, Left, Settled, Took
+from ragassay.corpus.crawl.naming import page_id
 from ragassay.corpus.crawl.pace import Stopped
 from ragassay.corpus.crawl.robots import header_rules
 from ragassay.corpus.crawl.scope import Scope
 from ragassay.corpus.crawl.settings import CrawlSettings
 from ragassay.corpus.crawl.take import NoIndex, Taken, take, wanted, with_links
+from ragassay.corpus.extract import EXTRACTOR
 from ragassay.errors import InputError
 from ragassay.seams import Progress
 
@@ -93,6 +95,7 @@ class Loop:
         if isinstance(line, Took) and self._frontier.bytes + line.page.bytes > self._settings.max_bytes:
             self.is_full = True
             return
+        line = msgspec.structs.replace(line, links=self._frontier.news(line.links))
         self._journal.write(line)
         self._frontier.settle(url, line)
 
@@ -140,7 +143,13 @@ class Loop:
             data = self._old.data(before)
         except InputError:
             return None
-        page = msgspec.structs.replace(before, fetched_at=int(time.time()), not_modified=True)
+        page = msgspec.structs.replace(
+            before,
+            id=page_id(before.url, before.content_type, self._prefix),
+            fetched_at=int(time.time()),
+            extractor=EXTRACTOR,
+            not_modified=True,
+        )
         taken = with_links(page, data, header_rules(reply.headers.getall("X-Robots-Tag", []), self._settings.agent))
         self._store(page.id, data)
         return taken

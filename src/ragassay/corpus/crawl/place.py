@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 from ragassay.corpus.crawl.disk import sync, writing
-from ragassay.corpus.crawl.folder import CRAWL, FILES, is_crawl
+from ragassay.corpus.crawl.folder import CRAWL, FILES, LEFT_OUT, PAGES, is_crawl
 from ragassay.corpus.crawl.journal import JOURNAL
 from ragassay.errors import InputError
+
+_OURS = (CRAWL, PAGES, LEFT_OUT, FILES, JOURNAL)
+_HALF_WRITTEN = re.compile(r"\.[0-9a-f]{16}\Z")
 
 
 class Place:
@@ -36,13 +40,20 @@ class Place:
         """Whether a crawl was built to its end and only waits to be put in place."""
         return (self.building / CRAWL).is_file()
 
+    def refuse_foreign(self) -> None:
+        """Raise `InputError` where the folders beside belong to somebody else: they would be removed."""
+        for path in (self.building, self._old):
+            if path.exists() and not _is_ours(path):
+                raise InputError(f"{path} stands in the way and is of no crawl; name another folder with --out")
+
     def recover(self) -> None:
         """Put back, or clear away, what a kill has left in the middle of a swap."""
         with writing(self.final.parent):
-            if self._old.exists() and not self.final.exists() and not self.is_complete:
+            if is_crawl(self._old) and not self.final.exists() and not self.is_complete:
                 self._old.rename(self.final)
             if self.final.exists():
-                shutil.rmtree(self._old, ignore_errors=True)
+                if self._old.exists():
+                    shutil.rmtree(self._old)
                 (self.final / JOURNAL).unlink(missing_ok=True)
 
     def clear(self) -> None:
@@ -56,17 +67,19 @@ class Place:
         with writing(self.final):
             self._bring_to_disk()
             if self.final.exists():
-                if self._old.exists():
-                    shutil.rmtree(self._old)
                 self.final.rename(self._old)
             self.building.rename(self.final)
             sync(self.final.parent)
             (self.final / JOURNAL).unlink(missing_ok=True)
-            shutil.rmtree(self._old, ignore_errors=True)
+            if self._old.exists():
+                shutil.rmtree(self._old)
 
     def drop_files(self, keep: set[str]) -> None:
-        """Remove the bytes of pages that were not kept in the end, and folders that are empty then."""
+        """Remove the bytes of pages that were not kept in the end, what was half written, and empty folders."""
         with writing(self.files):
+            for path in self.building.iterdir():
+                if path.is_file() and path.name != JOURNAL:
+                    path.unlink()
             self.files.mkdir(parents=True, exist_ok=True)
             for folder, _, names in os.walk(self.files, topdown=False):
                 for name in names:
@@ -107,9 +120,16 @@ def held(final: Path) -> Iterator[Place]:
             raise InputError(f"{final} is being crawled by another process; wait for it or stop it") from None
         if final.exists() and not is_crawl(final) and not _is_empty(final):
             raise InputError(f"{final} is there already and holds no crawl; name another folder with --out")
-        yield Place(final)
+        place = Place(final)
+        place.refuse_foreign()
+        yield place
     finally:
         os.close(file)
+
+
+def _is_ours(path: Path) -> bool:
+    """Return whether a folder holds nothing but what a crawl writes, also where half of it was removed."""
+    return path.is_dir() and all(one.name in _OURS or _HALF_WRITTEN.match(one.name) for one in path.iterdir())
 
 
 def _is_empty(path: Path) -> bool:

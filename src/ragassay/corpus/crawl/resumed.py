@@ -27,7 +27,8 @@ class Resumed(msgspec.Struct, kw_only=True):
 def resume(journal: Journal, settings: CrawlSettings, files: Path) -> Resumed:
     """Return what was settled, and begin the journal where it is empty.
 
-    A page whose bytes are not on the disk is not settled. Raises `InputError` where the crawl that was cut short was
+    A page whose bytes are not on the disk is not settled, and where links are followed nothing that came after it is:
+    each line holds only the links that were news. Raises `InputError` where the crawl that was cut short was
     asked for with other settings.
     """
     now = int(time.time())
@@ -49,10 +50,14 @@ def resume(journal: Journal, settings: CrawlSettings, files: Path) -> Resumed:
             found.robots = line if now - line.at < KEPT_S else None
         elif isinstance(line, Discovered):
             found.discovered = line
-        elif isinstance(line, Took) and _is_there(line, files):
-            found.settled[line.page.url] = line
+        elif isinstance(line, Took):
+            if _is_there(line, files):
+                found.settled[line.page.url] = line
+            elif found.discovered is not None and found.discovered.used == "links":
+                break  # what it alone named is found again only from here on
         elif isinstance(line, Left):
             found.settled[line.left.url] = line
+    journal.lines = ()
     return found
 
 

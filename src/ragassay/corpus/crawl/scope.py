@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
-from ragassay.corpus.crawl.address import within
 from ragassay.corpus.crawl.folder import Reason
 from ragassay.corpus.crawl.settings import CrawlSettings
 
@@ -26,12 +25,24 @@ _NO_PAGES = re.compile(
 Judged = tuple[Reason, str]
 
 
+class Prefix:
+    """The addresses at a prefix and below it; all are in normal form already."""
+
+    def __init__(self, prefix: str) -> None:
+        self._whole = prefix.rstrip("/")
+        self._below = (f"{self._whole}/", f"{self._whole}?")
+
+    def holds(self, url: str) -> bool:
+        """Return whether an address is the prefix, or lies below it."""
+        return url == self._whole or url.startswith(self._below)
+
+
 class Scope:
     """Judges addresses one after the other; how many differ only in their query is remembered."""
 
     def __init__(self, settings: CrawlSettings, prefix: str, allows: Callable[[str], bool]) -> None:
         self._settings = settings
-        self._prefix = prefix
+        self._prefix = Prefix(prefix)
         self._allows = allows
         self._queries: Counter[str] = Counter()
 
@@ -47,7 +58,7 @@ class Scope:
 
     def refusal(self, url: str) -> Judged | None:
         """Return why an address is not asked for however it was come by."""
-        if not within(url, self._prefix):
+        if not self._prefix.holds(url):
             return "outside", "not within the prefix"
         if judged := self._excluded(url):
             return judged

@@ -68,7 +68,9 @@ def _problems(settings: CrawlSettings, manner: Manner) -> Iterator[str]:
     for word, url in (("URL", settings.start), ("--prefix", settings.prefix)):
         if url is not None and (problem := _url_problem(url, settings)):
             yield f"{word} {url[:200]}: {problem}"
-    if settings.discovery == "links" and _starts_outside(settings):
+    if _is_elsewhere(settings):
+        yield "--prefix has another scheme, host or port than URL; crawl each site by itself"
+    elif settings.discovery == "links" and _starts_outside(settings):
         yield f"URL {settings.start[:200]} is not within the --prefix, so no link of it would be followed"
     for word, number in (
         ("--max-pages", settings.max_pages),
@@ -86,6 +88,13 @@ def _problems(settings: CrawlSettings, manner: Manner) -> Iterator[str]:
         yield "--agent must be a line of printable ASCII, for example mybot/1.0 (+https://example.org/bot)"
 
 
+def _is_elsewhere(settings: CrawlSettings) -> bool:
+    if settings.prefix is None or _problem_of(settings.prefix) or _problem_of(settings.start):
+        return False
+    start, prefix = urlsplit(normal(settings.start)), urlsplit(normal(settings.prefix))
+    return (start.scheme, start.netloc) != (prefix.scheme, prefix.netloc)
+
+
 def _starts_outside(settings: CrawlSettings) -> bool:
     if settings.prefix is None or _problem_of(settings.prefix) or _problem_of(settings.start):
         return False
@@ -94,7 +103,10 @@ def _starts_outside(settings: CrawlSettings) -> bool:
 
 def _url_problem(url: str, settings: CrawlSettings) -> str | None:
     problem = _problem_of(url)
-    if problem is None and (problem := url_problem(normal(url), allow_private=settings.allow_private)):
+    if problem is not None:
+        return problem
+    problem = url_problem(normal(url), allow_private=settings.allow_private)
+    if problem is not None and url_problem(normal(url), allow_private=True) is None:
         return f"{problem}; a site of your own network is crawled with --allow-private"
     return problem
 
