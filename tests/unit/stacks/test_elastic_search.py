@@ -151,6 +151,7 @@ def test_vectors_of_zeros(server: ElasticServer) -> None:
     assert cosine.count() == 3
     assert far.search("   ", 3)[0].chunk == chunks[1].id
     assert "zero_vectors_left_out" not in far.describe()
+    assert (cosine.left_out, far.left_out) == ({chunks[1].id}, frozenset())
     cosine.close()
     far.close()
 

@@ -69,6 +69,8 @@ def test_the_description_says_what_can_change_a_result(server: PineconeServer) -
     about = plain.describe()
     assert (about["metric"], about["cloud"], about["region"]) == ("cosine", "aws", "us-east-1")
     assert (about["approximate"], about["zero_vectors_left_out"]) == (True, 1)
+    assert plain.left_out is not None
+    assert len(plain.left_out) == 1
     assert re.fullmatch(r"\d+\.\d+\.\d+", about["pinecone"])
     assert "alpha" not in about
     assert (sparse.describe()["alpha"], sparse.describe()["tokens"]["k1"]) == ("0.5", "1.5")

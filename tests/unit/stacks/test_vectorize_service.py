@@ -322,6 +322,7 @@ def test_uploads_stay_below_what_the_service_takes(server: VectorizeServer) -> N
 def test_a_filter_lets_through_what_it_says(server: VectorizeServer) -> None:
     """Its properties are indexed before the vectors come; more hits than pass it are an error, and fewer too."""
     retriever = built(server, filter={"page": {"$in": ["page-0.md", "page-9.md"]}})
+    assert retriever.left_out == {chunk.id for chunk in CHUNKS if chunk.page not in ("page-0.md", "page-9.md")}
     names = [operation for operation, _ in server.asked]
     assert names.index("create_metadata_index") < names.index("upsert")
     assert {hit.chunk for hit in retriever.search(QUESTION, 10)} == {"page-0.md#0", "page-9.md#0"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import msgspec
 
@@ -20,6 +20,10 @@ from ragassay.plugins.stacks.vector_index import Stored, VectorIndex
 from ragassay.plugins.stacks.vectors import described, embed_chunks, embedder_of, truncated
 from ragassay.records import JSON, Chunk, Secret
 from ragassay.seams import Embedder, Progress
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 BLOCK = 128
 """Documents per request: 128 vectors of 4,096 numbers are some 11 MB, and a server takes 100 by default."""
@@ -106,7 +110,15 @@ def build(
         zero_is_far=settings.zero_is_far,
         about=_about(settings, embedder, chunks, left_out, versions),
         stored=stored,
+        left_out=_never_found(settings, chunks, matrix),
     )
+
+
+def _never_found(settings: Settings, chunks: Sequence[Chunk], matrix: NDArray[np.float32]) -> frozenset[str]:
+    """Return the ids of the chunks of which no search knows: without a direction, where only vectors are compared."""
+    if settings.search != "vector" or settings.metric != "cosine":
+        return frozenset()
+    return frozenset(chunk.id for chunk, some in zip(chunks, matrix, strict=True) if not some.any())
 
 
 def _with_certificates(kind: str, address: Address, parts: Mapping[str, Any]) -> Address:
