@@ -1,4 +1,4 @@
-"""From a bare site to signed runs over a frozen set: crawl, lint, freeze, fairness, run; then the documentation changes."""
+"""From a bare site to signed runs over a frozen set: crawl, lint, freeze, fairness, run; then the site changes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from site_server import Site
 
 THINGS = {"anvil": 41, "beam": 52, "crane": 63, "drill": 74, "easel": 85, "forge": 96}
