@@ -68,19 +68,21 @@ def test_normal_is_idempotent(url: str) -> None:
     assert within(once, once)
 
 
-@given(addresses, addresses)
-@example(SITE + "a", SITE + "a.html")
-@example(SITE + "a/", SITE + "a/index.html")
-@example(SITE + "a/index", SITE + "a/index.html")
-@example(SITE + "a.html", SITE + "a.html~.html")
-@example(SITE + "A.html", SITE + "a.html")
-@example(SITE + "a/b", SITE + "a%2Fb")
-@example(SITE + "a//b", SITE + "a/b")
-def test_two_addresses_never_have_one_id(one: str, other: str) -> None:
+@given(addresses, addresses, st.sampled_from(["text/html", "text/markdown"]))
+@example(SITE + "a", SITE + "a.html", "text/html")
+@example(SITE + "a/", SITE + "a/index.html", "text/html")
+@example(SITE + "a/index", SITE + "a/index.html", "text/html")
+@example(SITE + "a.html", SITE + "a.html~.html", "text/html")
+@example(SITE + "A.html", SITE + "a.html", "text/html")
+@example(SITE + "a/b", SITE + "a%2Fb", "text/html")
+@example(SITE + "a//b", SITE + "a/b", "text/html")
+@example(SITE + "a/", SITE + "a/index.md", "text/markdown")
+@example(SITE + "a/", SITE + "a/~", "text/markdown")
+def test_two_addresses_never_have_one_id(one: str, other: str, media: str) -> None:
     """Not even where letters' case is ignored, and no page lies where another's folder is."""
     first, second = normal_or_assume(one), normal_or_assume(other)
     assume(first != second)
-    a, b = page_id(first, "text/html").casefold(), page_id(second, "text/html").casefold()
+    a, b = page_id(first, media).casefold(), page_id(second, media).casefold()
     assert a != b
     assert not a.startswith(f"{b}/")
     assert not b.startswith(f"{a}/")

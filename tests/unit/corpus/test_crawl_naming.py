@@ -56,6 +56,13 @@ def test_other_addresses_are_written_with_a_digest(path: str, expected: str) -> 
     assert re.fullmatch(expected, found), found
 
 
+def test_a_folder_is_its_index_in_html_alone() -> None:
+    """Where the folder itself is Markdown, which is rare, `index.md` beside it keeps its name."""
+    assert page_id(SITE + "guide/index.md", "text/markdown") == "guide/index.md"
+    assert page_id(SITE + "guide/", "text/markdown") == "guide/~.md"
+    assert page_id(SITE + "guide/index.html", "text/plain") == "guide/index.html~.txt"
+
+
 def test_ids_are_relative_to_a_prefix() -> None:
     """Below the folder of the crawl the path is relative; the folder itself without a slash stays apart."""
     prefix = SITE + "en/latest"

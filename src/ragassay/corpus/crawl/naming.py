@@ -27,6 +27,7 @@ SUFFIXES = {
 """The media types that are documentation, and the suffix that says so in a page id."""
 OWN_SUFFIXES = (".html", ".htm", ".md", ".rst", ".txt", ".pdf")
 _SAME = {".html": (".html", ".htm")}
+_INDEX = "index.html"
 _SOURCE = (".md", ".rst", ".txt")
 _UNKNOWN = ("", "application/octet-stream", "binary/octet-stream")
 _PLAIN = re.compile(r"[a-z0-9_-]([a-z0-9._+-]*[a-z0-9_+-])?")
@@ -76,10 +77,10 @@ def _own_suffix(path: str) -> str | None:
 
 
 def _named(name: str, suffix: str) -> str:
-    """Return the file name of the last segment; `index` is kept for the folder itself."""
-    if not name:
-        return f"index{suffix}"
-    keeps = name.endswith(_SAME.get(suffix, (suffix,))) and name != f"index{suffix}"
+    """Return the file name of the last segment; `index.html` is kept for the folder itself, which is mostly HTML."""
+    if not name and suffix == ".html":
+        return _INDEX
+    keeps = name.endswith(_SAME.get(suffix, (suffix,))) and name != _INDEX
     return name if keeps else f"{name}~{suffix}"
 
 
