@@ -11,7 +11,7 @@ import pytest
 from ragassay.corpus import read_corpus
 from ragassay.literals import judge_claim
 from ragassay.plugins.chunkers.heading import HeadingChunker
-from ragassay.question import evidence_chunks, lint, literal_problems, load_benchmark, match_evidence
+from ragassay.question import evidence_chunks, lint, literal_problems, load_benchmark, load_waivers, match_evidence
 from ragassay.records import Benchmark, Corpus
 
 BUNDLED = Path(__file__).resolve().parents[3] / "examples" / "bundled"
@@ -30,8 +30,10 @@ def corpus() -> Corpus:
 
 
 def test_no_rule_is_broken(benchmark: Benchmark, corpus: Corpus) -> None:
-    """Neither an error nor a warning, and the literal judge can judge every claim."""
-    assert lint(benchmark, corpus.pages) == []
+    """Neither an error nor a warning but the few that are waived, and the literal judge can judge every claim."""
+    waivers = load_waivers(BUNDLED / "questions.json")
+    assert [one for one in lint(benchmark, corpus.pages, waivers=waivers) if one.waived is None] == []
+    assert len(waivers) <= 2
     assert literal_problems(benchmark) == []
 
 
