@@ -25,10 +25,13 @@ TEXTS = {
 }
 """Texts that chunkers get wrong, by what is awkward in them."""
 
-FORMATS: tuple[Literal["markdown", "html", "rst", "text"], ...] = ("markdown", "html", "rst", "text")
+Format = Literal["markdown", "html", "rst", "text", "pdf"]
+FORMATS: tuple[Format, ...] = ("markdown", "html", "rst", "text", "pdf")
 
 
-def page(text: str, format_: Literal["markdown", "html", "rst", "text"] = "markdown", id_: str = "a/b.md") -> Page:
+def page(
+    text: str, format_: Literal["markdown", "html", "rst", "text", "pdf"] = "markdown", id_: str = "a/b.md"
+) -> Page:
     """Return a page that holds `text`."""
     sha256 = canon.sha256(text.encode("utf-8"))
     return Page(id=id_, title="Title", text=text, format=format_, sha256=sha256, source_sha256=sha256)

@@ -16,6 +16,7 @@ from ragassay.corpus import read_corpus
 from ragassay.corpus.crawl.crawl import crawl
 from ragassay.corpus.crawl.settings import CrawlSettings, Manner, checked
 from ragassay.plugins.chunkers.heading import HeadingChunker
+from site_server import Answer, Site
 
 SITEMAP = "/sitemap.xml"
 
@@ -54,6 +55,22 @@ def site(shared_data: Path) -> Iterator[str]:
     yield f"{start}/"
     server.shutdown()
     server.server_close()
+
+
+def test_a_crawled_site_of_markdown_has_the_digest_of_its_folder(shared_data: Path, tmp_path: Path) -> None:
+    """Served and crawled, the 81 pages are the corpus that their folder is, `index.md` included."""
+    folder = shared_data / "uv-docs" / "corpus"
+    pages = {f"/{path.relative_to(folder).as_posix()}": path.read_bytes() for path in folder.rglob("*.md")}
+    manner = Manner(rate_per_s=0)
+    with Site() as site:
+        for path, data in pages.items():
+            site.handlers[path] = Answer(data, media="text/markdown; charset=utf-8")
+        site.sitemap("/sitemap.xml", pages)
+        settings = checked(CrawlSettings(start=f"{site.url}/", allow_private=True), manner)
+        asyncio.run(crawl(settings, manner, tmp_path / "site"))
+    assert len(pages) == 81
+    chunker = HeadingChunker()
+    assert read_corpus(tmp_path / "site", chunker).digest() == read_corpus(folder, chunker).digest()
 
 
 @pytest.mark.slow

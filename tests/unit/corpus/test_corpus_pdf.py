@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import tarfile
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from pdf_file import pdf_file
+from ragassay.cli import root
 from ragassay.cli.corpus import command
 from ragassay.corpus import Limits, load_corpus, read_corpus, reads_pdf, store_corpus
 from ragassay.errors import InputError, PluginError
@@ -129,3 +131,34 @@ def test_the_verb_and_the_board_ask_for_it(tmp_path: Path, monkeypatch: pytest.M
         result = CliRunner().invoke(command, ["build", "board.toml", *options])
         assert result.output.startswith("pages     2"), result.output
     assert CliRunner().invoke(command, ["build", "docs"]).output.startswith("pages     1")
+
+
+BOARD = """name = "B"
+[corpus]
+path = "docs"
+pdf = true
+[benchmark]
+file = "questions.json"
+[answer]
+kind = "reader"
+[judge]
+kind = "literal"
+[[rows]]
+name = "none"
+stack = { kind = "none" }
+"""
+
+
+def test_questions_of_a_board_are_looked_up_in_its_pdf_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Evidence across a line break of a PDF file is found by a fold; `--corpus` alone reads none."""
+    monkeypatch.chdir(tmp_path)
+    folder(tmp_path / "docs", a__md=b"# A", m__pdf=MANUAL)
+    (tmp_path / "board.toml").write_text(BOARD)
+    sample = {"id": "q", "page": "m.pdf", "input": "What is it?", "target": "x", "evidence": "page of (the) manual."}
+    (tmp_path / "questions.json").write_text(json.dumps({"name": "S", "samples": [sample]}))
+    root.main(["questions", "check", "board.toml"], standalone_mode=False)
+    assert "in 2 pages: 0 exact, 1 folded, 0 missing" in capsys.readouterr().out
+    root.main(["questions", "check", "board.toml", "--corpus", "docs"], standalone_mode=False)
+    assert "in 1 page: 0 exact, 0 folded, 1 missing" in capsys.readouterr().out
