@@ -171,26 +171,21 @@ def test_what_cannot_be_crawled_is_told(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_a_site_that_is_down_is_code_3(tmp_path: Path) -> None:
-    """Where nobody answers the verb ends with code 3, and says so as JSON too."""
-    refused = run(tmp_path, "http://127.0.0.1:1/", "--allow-private", "--rate", "0", "--json", code=3)
+    """Where the server wants to be left alone the verb ends with code 3, and says so as JSON too."""
+    with Site() as site:
+        site.handlers["/robots.txt"] = Answer(status=503, headers=(("Retry-After", "7200"),))
+        refused = run(tmp_path, f"{site.url}/", "--allow-private", "--rate", "0", "--json", code=3)
     assert json.loads(refused.stdout)["complete"] is False
-    assert "robots.txt cannot be read" in refused.stderr
+    assert "7,200 s" in refused.stderr
 
 
 def test_what_a_site_says_cannot_steer_the_terminal(tmp_path: Path) -> None:
-    """Control characters in what a server sends are written out."""
+    """Control characters in what a server sends are written out; the folder and its lock are all that is written."""
     with Site() as site:
         site.page("/", links=("/a", "/b"))
         site.handlers["/a"] = Answer(media="evil/\x9b31mred")
         site.handlers["/b"] = Answer(status=302, headers=(("Location", "foo:\x9b2Jbar"),))
-        done = run(tmp_path, f"{site.url}/", "--allow-private", "--rate", "0")
+        done = run(tmp_path, f"{site.url}/", "--allow-private", "--rate", "0", "--out", "made")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".made.lock", "made"]
     assert "\x9b" not in done.stdout + done.stderr
     assert "31mred is no page" in done.stdout
-
-
-def test_the_folder_of_the_process_is_all_that_is_written(tmp_path: Path) -> None:
-    """A crawl writes its folder and its lock, and nothing else."""
-    with Site() as site:
-        site.page("/")
-        run(tmp_path, f"{site.url}/", "--allow-private", "--rate", "0", "--out", "made")
-    assert sorted(path.name for path in tmp_path.iterdir()) == [".made.lock", "made"]

@@ -382,6 +382,15 @@ def test_an_endless_robots_txt_is_cut(site: Site, tmp_path: Path) -> None:
     assert site.asked["/no"] == 0
 
 
+def test_a_robots_txt_that_takes_too_long_to_apply_is_not_read(site: Site, tmp_path: Path) -> None:
+    """Thousands of wildcards, each tried on each address, would hold the crawl up for hours."""
+    site.robots("User-agent: *\n" + "".join(f"Disallow: /*a{n}$\n" for n in range(2_001)))
+    site.page("/")
+    with pytest.raises(Incomplete, match="2,000 wildcards"):
+        go(site, tmp_path / "c")
+    assert set(site.asked) == {"/robots.txt"}
+
+
 def test_nobody_at_home_is_told(tmp_path: Path) -> None:
     """A server that is not there ends the crawl with code 3, and with a word."""
     with socket.socket() as bound:

@@ -13,6 +13,8 @@ from ragassay.corpus.crawl.fetch import Fault, Unwanted
 
 MAX_BYTES = 512 * 1024
 """What stands after these bytes of a robots.txt is not read."""
+MOST_WILDCARDS = 2_000
+"""Rules with a wildcard are held against every address one by one; with more of them a site is not crawled."""
 KEPT_S = 24 * 3600
 """A robots.txt is asked for again when a crawl is resumed after so long."""
 _WITH_VALUES = ("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview")
@@ -47,6 +49,8 @@ async def fetch_robots(asker: Asker, origin: str, *, now: int) -> RobotsFile:
         raise SiteDown(_unread(url, f"status {reply.status}"))
     whole = len(reply.data) < MAX_BYTES
     data = reply.data if whole else reply.data[: reply.data.rfind(b"\n") + 1]
+    if data.count(b"*") > MOST_WILDCARDS:
+        raise SiteDown(_unread(url, f"it has more than {MOST_WILDCARDS:,} wildcards"))
     note = "robots.txt is obeyed" + ("" if whole else f", its first {MAX_BYTES:,} bytes")
     return RobotsFile(text=data.decode("utf-8-sig", "replace"), note=note, at=now)
 
