@@ -83,15 +83,20 @@ def test_a_plan_depends_on_no_order(paths: list[str], count: int, seed: int, ran
 
 @given(PATHS, st.integers(1, 20), st.integers(1, 50), SEED)
 def test_an_extended_plan_keeps_what_it_had(paths: list[str], count: int, more: int, seed: int) -> None:
-    """Places stay as they are, new ones use none of their pages, and none of those avoided since."""
+    """Places keep their first page and what was tried; new ones use none of it, and none of what is avoided since."""
     pages = site(paths)
     avoid = {pages[0].id} if pages else set()
     plan = make_plan(pages, count, seed)
-    larger = extended(plan, pages, count + more, avoid)
-    assert larger.slots[: len(plan.slots)] == plan.slots
-    new = {page.page for slot in larger.slots[len(plan.slots) :] for page in slot.pages}
-    assert not new & {page.page for slot in plan.slots for page in slot.pages}
-    assert not new & avoid
+    tried = {slot.pages[1].page for slot in plan.slots[:2] if len(slot.pages) > 1}
+    larger = extended(plan, pages, count + more, avoid, tried)
+    kept, new = larger.slots[: len(plan.slots)], larger.slots[len(plan.slots) :]
+    assert [slot.pages[0] for slot in kept] == [slot.pages[0] for slot in plan.slots]
+    assert tried <= {page.page for slot in kept for page in slot.pages}
+    assert not {page.page for slot in new for page in slot.pages} & (avoid | tried)
+    everything = [page.page for slot in larger.slots for page in slot.pages]
+    assert len(set(everything)) == len(everything)
+    left = {page.id for page in pages} - avoid - tried - {slot.pages[0].page for slot in plan.slots}
+    assert len(new) == min(max(0, count + more - len(kept)), len(left))
 
 
 def check(plan: Plan, pages: list[Page], count: int) -> None:

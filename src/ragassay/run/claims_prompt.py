@@ -76,9 +76,9 @@ class ClaimsReply(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     nonce: str
 
 
-def schema() -> JSON:
-    """Return the JSON Schema of the reply, with every property required and none besides."""
-    claim = {
+def claim_schema() -> JSON:
+    """Return the JSON Schema of one claim of a reply."""
+    return {
         "type": "object",
         "properties": {
             "id": {"type": "integer"},
@@ -89,10 +89,14 @@ def schema() -> JSON:
         "required": ["id", "text", "central", "must"],
         "additionalProperties": False,
     }
+
+
+def schema() -> JSON:
+    """Return the JSON Schema of the reply, with every property required and none besides."""
     return {
         "type": "object",
         "properties": {
-            "claims": {"type": "array", "items": claim},
+            "claims": {"type": "array", "items": claim_schema()},
             "reference_sufficient": {"type": "boolean"},
             "nonce": {"type": "string"},
         },
@@ -135,7 +139,7 @@ def read(text: str | None, nonce: str, question: Question) -> Draft:
     check_unicode(part for claim in reply.claims for part in (claim.text, *claim.must))
     if not reply.reference_sufficient and not reply.claims:
         return Draft(claims=(), reference_sufficient=False)
-    claims = tuple(_claim(claim, question) for claim in reply.claims)
+    claims = tuple(claim_of(claim, question) for claim in reply.claims)
     wrong = forbidding(check_claims(question, claims, reply.reference_sufficient))
     reasons = [f"{finding.rule}: {finding.message}" for finding in wrong if not finding.of_question]
     if reasons:
@@ -143,7 +147,7 @@ def read(text: str | None, nonce: str, question: Question) -> Draft:
     return Draft(claims=claims, reference_sufficient=reply.reference_sufficient)
 
 
-def _claim(reply: ClaimReply, question: Question) -> Claim:
+def claim_of(reply: ClaimReply, question: Question) -> Claim:
     """Return the claim with its literals; raises `InvalidReply` for one that claim or target does not hold."""
     for literal in reply.must:
         for name, text in (("the claim", reply.text), ("the reference answer", question.target)):

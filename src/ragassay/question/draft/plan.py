@@ -111,38 +111,46 @@ def make_plan(pages: Sequence[Page], count: int, seed: int, avoid: Collection[st
     return extended(empty, pages, count)
 
 
-def extended(plan: Plan, pages: Sequence[Page], count: int, avoid: Collection[str] = ()) -> Plan:
-    """Return `plan` with places for `count` questions in all; those that it has stay as they are.
+def extended(
+    plan: Plan, pages: Sequence[Page], count: int, avoid: Collection[str] = (), tried: Collection[str] = ()
+) -> Plan:
+    """Return `plan` with places for `count` questions in all; the first page of each that it has stays.
 
-    New ones use none of its pages and none of `avoid`.
+    New places use no first page of another, none of `tried` and none of `avoid`. Further pages that were not tried may
+    be picked for them, and are then no longer further pages of a place before.
     """
-    used = {page.page for slot in plan.slots for page in slot.pages}
+    used = {slot.pages[0].page for slot in plan.slots} | {*tried}
+    further = {page.page for slot in plan.slots for page in slot.pages}
     avoided = {*plan.avoid, *avoid}
     usable, passed_over = _usable(pages, plan.seed, avoided)
     by_section = sections(page.id for page in pages)
     free = {name: [one for one in ids if one in usable and one not in used] for name, ids in by_section.items()}
     sizes = {name: len(ids) for name, ids in free.items()}
     shares = allot(sizes, max(0, count - len(plan.slots)), plan.seed)
-    slots = list(plan.slots)
+    new: list[Slot] = []
     for name, share in shares.items():
         drawn = sorted(free[name], key=lambda page: rank(plan.seed, "page", page))
-        slots += _slots(name, [usable[page] for page in drawn], share, len(slots))
-    planned = [slot.section for slot in slots]
+        rest = [page for page in drawn[share:] if page not in further]
+        picked = [usable[page] for page in (*drawn[:share], *rest)]
+        new += _slots(name, picked, share, len(plan.slots) + len(new))
+    first = {slot.pages[0].page for slot in new}
+    slots = (*(_without(slot, first) for slot in plan.slots), *new)
     return msgspec.structs.replace(
         plan,
         avoid=tuple(sorted(avoided)),
         passed_over={reason: tuple(ids) for reason, ids in sorted(passed_over.items())},
-        sections=tuple(
-            Section(
-                section=name,
-                pages=len(ids),
-                usable=sum(one in usable for one in ids),
-                planned=planned.count(name),
-            )
-            for name, ids in by_section.items()
-        ),
-        slots=tuple(slots),
+        sections=tuple(_counted(name, ids, usable, slots) for name, ids in by_section.items()),
+        slots=slots,
     )
+
+
+def _without(slot: Slot, pages: Collection[str]) -> Slot:
+    return msgspec.structs.replace(slot, pages=tuple(page for page in slot.pages if page.page not in pages))
+
+
+def _counted(name: str, ids: Sequence[str], usable: Collection[str], slots: Sequence[Slot]) -> Section:
+    planned = sum(slot.section == name for slot in slots)
+    return Section(section=name, pages=len(ids), usable=sum(one in usable for one in ids), planned=planned)
 
 
 def _slots(section: str, drawn: Sequence[Drawing], share: int, before: int) -> Iterator[Slot]:

@@ -1,0 +1,102 @@
+"""`ragassay questions draft`: from a corpus to proposed questions, by a model or by hand."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from ragassay.errors import InputError
+
+if TYPE_CHECKING:
+    from ragassay.run.board_file import BoardFile
+
+
+class Given(msgspec.Struct, frozen=True, kw_only=True):
+    """The options of `questions draft`."""
+
+    count: int | None
+    seed: int | None
+    by_hand: bool
+    board: Path | None
+    model: str | None
+    avoid: tuple[Path, ...]
+    topic: tuple[str, ...]
+    author: str | None
+    name: str | None
+    out: Path
+    again: bool
+    as_json: bool
+
+
+@click.command("draft")
+@click.argument("corpus", type=click.Path(path_type=Path), metavar="CORPUS|BOARD")
+@click.option("-n", "--count", type=click.IntRange(1, 10_000), help="Questions in all [default: 60].")
+@click.option("--seed", type=click.IntRange(0, 2**53 - 1), help="Draws pages and passages [default: 0].")
+@click.option("--by-hand", is_flag=True, help="Write a worksheet per passage, and read what was filled in.")
+@click.option("--board", type=click.Path(path_type=Path), help="Ask the model that judges on this board.")
+@click.option("--model", metavar="TABLE", help="Ask this model, written as in a board: '{ kind = \"openai\", … }'.")
+@click.option(
+    "--avoid",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    multiple=True,
+    help="Pick no page that this question file uses; repeatable.",
+)
+@click.option("--topic", metavar="START=NAME", multiple=True, help="The topic where a page's id begins so; repeatable.")
+@click.option("--author", metavar="NAME", help="Who drafts; written into each question.")
+@click.option("--name", metavar="TEXT", help="The name of the set [default: that of the board, else of the file].")
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=Path("questions.json"), show_default=True, help="The file."
+)
+@click.option("--again", is_flag=True, help="Go on with a draft that has its file: append what it lacks.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def draft(corpus: Path, **options: Any) -> int:
+    """Pick pages and passages of a corpus by a seed, and have a question proposed for each.
+
+    Without --by-hand, --board and --model only the plan is written. Exit code 1 when a place got no question, 3 when
+    the model's service gave no reply.
+    """
+    from ragassay.cli.questions_draft_out import print_report
+    from ragassay.cli.questions_draft_run import Draft
+
+    given = Given(**options)
+    topics = _topics(given)
+    board = _board(corpus, given)
+    about = (given.author, datetime.datetime.now(datetime.UTC).date().isoformat(), topics)
+    source = board.corpus if board is not None and corpus.suffix == ".toml" else corpus
+    with Draft.opened(source, given, board) as drafting:
+        code = drafting.go_on(*about)
+    print_report(drafting.report, drafting.asked, given)
+    return code
+
+
+def _board(corpus: Path, given: Given) -> BoardFile | None:
+    """Return the board that is known: the one in place of the corpus, else the one whose judge is asked."""
+    from ragassay.run.board_file import load_board
+
+    path = corpus if corpus.suffix == ".toml" else given.board
+    return None if path is None else load_board(path)
+
+
+def _topics(given: Given) -> dict[str, str]:
+    from ragassay.question.written import name_problem
+
+    if sum((given.model is not None, given.board is not None, given.by_hand)) > 1:
+        raise click.UsageError("give one of --by-hand, --board and --model")
+    if given.out.suffix != ".json":
+        raise click.UsageError("--out names a .json file")
+    named = {"--author": given.author, "--name": given.name}
+    problems = [f"{option}: {problem}" for option, name in named.items() if name and (problem := name_problem(name))]
+    topics = {}
+    for text in given.topic:
+        start, sign, name = text.partition("=")
+        if not sign or (problem := name_problem(name)):
+            problems.append(f"--topic {text[:60]!r}: {problem if sign else 'write START=NAME, such as guides/=guides'}")
+        topics[start] = name
+    if problems:
+        raise InputError("these names cannot be used", problems)
+    return topics
