@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,8 +17,12 @@ from ragassay.cli.question_sources import (
     pages_of,
     print_json,
 )
-from ragassay.question import QuestionFile, load_file
+from ragassay.question import QuestionFile
 from ragassay.records import Benchmark
+
+if TYPE_CHECKING:
+    from ragassay.question.repairs import Repair
+    from ragassay.question.rules import LintFinding, Similar
 
 
 @click.command("check")
@@ -29,7 +34,7 @@ def check(file: Path, source: Path | None, as_json: bool) -> int:
 
     Exit code 1 when evidence is missing or a lint error stands.
     """
-    from ragassay.question import lint, match_evidence, report
+    from ragassay.question import lint, load_waivers, match_evidence, report
     from ragassay.run.frozen import load_set
 
     file, source = of_board(file, source)
@@ -38,7 +43,7 @@ def check(file: Path, source: Path | None, as_json: bool) -> int:
     read, _ = load_set(file)
     pages = pages_of(source)
     evidence = match_evidence(read.benchmark, pages)
-    broken = lint(read.benchmark, findings=evidence)
+    broken = lint(read.benchmark, pages, evidence, waivers=load_waivers(file))
     failed = any(finding.fails for finding in broken)
     if as_json:
         counts = {**report.evidence_counts(evidence), "pages": len(pages)}
@@ -51,29 +56,124 @@ def check(file: Path, source: Path | None, as_json: bool) -> int:
     return int(failed)
 
 
+def _list_rules(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        from ragassay.question import report
+
+        _print_lines(report.rule_lines())
+        context.exit(0)
+
+
 @click.command("lint")
 @file_argument
 @corpus_option
+@click.option("--rule", "rules", multiple=True, metavar="RULE", help="Look at this rule alone; may be given again.")
+@click.option(
+    "--severity",
+    type=click.Choice(["warning", "error"]),
+    default="warning",
+    show_default=True,
+    help="Leave out what is less severe.",
+)
+@click.option("--embedder", metavar="KIND", help="Compare the questions with this embedder too (rule same-meaning).")
+@click.option(
+    "--fix", is_flag=True, help="Mend spaces, letters that are not composed and absent question marks in FILE."
+)
+@click.option(
+    "--list-rules",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_list_rules,
+    help="Print every rule with its severity and meaning.",
+)
 @json_option
-def lint_(file: Path, source: Path | None, as_json: bool) -> int:
-    """Say which rules the questions break: literals, keys, and with --corpus (or a board) the evidence too.
+def lint_(
+    file: Path,
+    source: Path | None,
+    rules: tuple[str, ...],
+    severity: str,
+    embedder: str | None,
+    fix: bool,
+    as_json: bool,
+) -> int:
+    """Say which rules the questions of FILE break, and with --corpus (or a board) the rules of the evidence too.
 
-    Exit code 1 when an error stands; warnings alone leave it 0.
+    Lines of a file of the same name ending in .waive let findings stand. Exit code 1 when an error stands; warnings
+    alone leave it 0.
     """
-    from ragassay.question import lint, literal_problems, report
+    from ragassay.question import lint, literal_problems, load_waivers, report
+    from ragassay.run.frozen import load_set
 
+    _check_rules(rules)
     file, source = of_board(file, source)
-    read = load_file(file)
-    broken = lint(read.benchmark, None if source is None else pages_of(source))
+    mended = _mend(file) if fix else ()
+    read, _ = load_set(file)
+    pages = None if source is None else pages_of(source)
+    similar = None if embedder is None else _similar(embedder)
+    found = lint(read.benchmark, pages, waivers=load_waivers(file), similar=similar)
+    broken = [finding for finding in found if _wanted(finding, rules, severity)]
     failed = any(finding.fails for finding in broken)
     if as_json:
         unjudgeable = literal_problems(read.benchmark)
-        lists = {"lint": report.to_values(broken), "withoutLiterals": unjudgeable}
+        lists = {"lint": report.to_values(broken), "withoutLiterals": unjudgeable, "fixed": report.to_values(mended)}
         print_json({**about(read), "ok": not failed, **lists})
     else:
+        _print_lines(report.repair_lines(mended))
         _print_lines(report.lint_lines(broken, _checked(read)))
         _print_unjudgeable(read.benchmark)
     return int(failed)
+
+
+def _check_rules(rules: Sequence[str]) -> None:
+    from difflib import get_close_matches
+
+    from ragassay.question.rules import BY_NAME
+
+    for rule in rules:
+        if rule not in BY_NAME:
+            near = get_close_matches(rule, BY_NAME, 1)
+            hint = f"did you mean {near[0]!r}?" if near else "--list-rules names them"
+            raise click.UsageError(f"there is no rule {rule!r}; {hint}")
+
+
+def _wanted(finding: LintFinding, rules: Sequence[str], severity: str) -> bool:
+    return (not rules or finding.rule in rules) and (severity == "warning" or finding.severity == "error")
+
+
+def _similar(kind: str) -> Similar:
+    """Return the cosine similarity of texts by an embedder of that kind; raises `PluginError` where there is none."""
+    import numpy as np
+
+    from ragassay.plugins import load
+
+    embedder = load("embedders", kind)()
+
+    def similar(texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        rows = np.asarray(embedder.embed(texts, "document"), dtype=np.float64)
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        rows = rows / np.where(lengths == 0, 1, lengths)
+        matrix: Sequence[Sequence[float]] = (rows @ rows.T).tolist()
+        return matrix
+
+    return similar
+
+
+def _mend(file: Path) -> Sequence[Repair]:
+    """Write the safe repairs into a question file, whole or not at all, and return them."""
+    from ragassay.errors import InputError
+    from ragassay.question import load_file
+    from ragassay.question.repairs import repaired, repairs
+    from ragassay.run.frozen import envelope_beside
+    from ragassay.run.workspace import write_bytes
+
+    wanted = repairs(load_file(file).benchmark)
+    if not wanted:
+        return ()
+    if (envelope := envelope_beside(file)).exists():
+        raise InputError(f"{file} is frozen by {envelope.name} and is not mended; make the next version")
+    write_bytes(file, repaired(file.read_bytes(), name=file.stem, suffix=file.suffix, wanted=wanted))
+    return wanted
 
 
 def _checked(read: QuestionFile) -> str:
@@ -91,6 +191,6 @@ def _print_unjudgeable(benchmark: Benchmark) -> None:
         click.echo(f"{len(ids)} of {len(benchmark.questions)} questions have a claim without literals: {shown}")
 
 
-def _print_lines(lines: Any) -> None:
+def _print_lines(lines: Iterable[str]) -> None:
     for line in lines:
         click.echo(line)

@@ -11,9 +11,9 @@ import msgspec
 
 from ragassay.question.asserted import asserted, unfounded, unknown_names, words
 from ragassay.question.claims import missing_lists
-from ragassay.question.rules import lint
+from ragassay.question.rules import literals_hold
 from ragassay.question.written import text_problem
-from ragassay.records import Benchmark, Claim, Question, Record
+from ragassay.records import Claim, Question, Record
 
 ClaimRule = Literal[
     "insufficient",
@@ -167,10 +167,10 @@ def _duplicates(claims: Sequence[Claim]) -> Iterator[ClaimFinding]:
 def _linted(question: Question, claims: Sequence[Claim]) -> Iterator[ClaimFinding]:
     """Yield what `questions lint` would say of the question with these claims."""
     changed = msgspec.structs.replace(question, claims=tuple(claims), unsplit=False)
-    for finding in lint(Benchmark(name="one", questions=(changed,))):
+    for finding in literals_hold(changed):
         number = re.match(r"claim (\d+): ", finding.message)
         yield ClaimFinding(
-            rule=finding.rule,  # type: ignore[arg-type]  # without a corpus only the rules that are named above
+            rule=finding.rule,  # type: ignore[arg-type]  # only the rules of literals, which are named above
             severity=finding.severity,
             message=finding.message,
             claim=int(number[1]) if number else None,

@@ -8,11 +8,15 @@ from typing import Any
 
 from ragassay.question.evidence import EvidenceFinding, Place
 from ragassay.question.printable import printable
-from ragassay.question.rules import LintFinding
+from ragassay.question.repairs import Repair
+from ragassay.question.rules import RULES, LintFinding
 from ragassay.records import to_json
 
 MAX_PLACES = 5
 """How many places of one finding are printed; the rest is counted."""
+
+MAX_NAMED = 2
+"""Questions of one finding that are named; a finding of more is about the whole set."""
 
 
 def evidence_counts(findings: Sequence[EvidenceFinding]) -> dict[str, int]:
@@ -36,19 +40,43 @@ def evidence_lines(findings: Sequence[EvidenceFinding], pages: int) -> Iterator[
 
 
 def lint_lines(findings: Sequence[LintFinding], checked: str) -> Iterator[str]:
-    """Yield one line per finding with its places below, errors first, and the counts; `checked` says of what."""
-    errors = [finding for finding in findings if finding.severity == "error"]
-    warnings = [finding for finding in findings if finding.severity == "warning"]
-    for finding in (*errors, *warnings):
-        names = ", ".join(printable(question) for question in finding.questions)
-        yield f"  {finding.severity}  {finding.rule}  {names}: {printable(finding.message)}"
+    """Yield one line per finding with its places below, errors first, waived ones last, and the counts.
+
+    `checked` says of what.
+    """
+    standing = [finding for finding in findings if finding.waived is None]
+    errors = [finding for finding in standing if finding.severity == "error"]
+    warnings = [finding for finding in standing if finding.severity == "warning"]
+    waived = [finding for finding in findings if finding.waived is not None]
+    for finding in (*errors, *warnings, *waived):
+        yield f"  {_how(finding)}  {finding.rule}  {_of(finding.questions)}: {printable(finding.message)}"
+        if finding.waived is not None:
+            yield f"      waived: {printable(finding.waived)}"
         yield from (f"      at {span(place)}" for place in finding.places[:MAX_PLACES])
         if len(finding.places) > MAX_PLACES:
             yield f"      and at {len(finding.places) - MAX_PLACES} more places"
-    yield f"{checked}: {_many(len(errors), 'error')}, {_many(len(warnings), 'warning')}"
+    more = f", {len(waived)} waived" if waived else ""
+    yield f"{checked}: {_many(len(errors), 'error')}, {_many(len(warnings), 'warning')}{more}"
 
 
-def to_values(findings: Sequence[EvidenceFinding] | Sequence[LintFinding]) -> list[Any]:
+def rule_lines() -> Iterator[str]:
+    """Yield one line per rule: name, severity, what it needs, what is wrong."""
+    width = max(len(rule.name) for rule in RULES)
+    for rule in RULES:
+        needs = f" (needs {'a corpus' if rule.needs == 'corpus' else 'an embedder'})" if rule.needs else ""
+        mild = f"; a warning {rule.mild}" if rule.mild else ""
+        yield f"{rule.name:<{width}}  {rule.severity:<7}  {rule.meaning}{mild}{needs}"
+
+
+def repair_lines(repairs: Sequence[Repair]) -> Iterator[str]:
+    """Yield one line per text that was mended, and how many there are."""
+    for repair in repairs:
+        yield f"  fixed  {repair.key}  {printable(repair.question)}: {printable(repair.after)}"
+    if repairs:
+        yield f"{_many(len(repairs), 'text')} mended in the file; its digest has changed"
+
+
+def to_values(findings: Sequence[EvidenceFinding] | Sequence[LintFinding] | Sequence[Repair]) -> list[Any]:
     """Return the findings as plain values."""
     return [to_json(finding) for finding in findings]
 
@@ -57,6 +85,16 @@ def span(place: Place) -> str:
     """Return a place as page, half-open span and folds."""
     folds = f" (folds: {', '.join(place.folds)})" if place.folds else ""
     return f"{printable(place.page)} [{place.start}, {place.end}){folds}"
+
+
+def _how(finding: LintFinding) -> str:
+    return finding.severity if finding.waived is None else "waived"
+
+
+def _of(questions: Sequence[str]) -> str:
+    if len(questions) > MAX_NAMED:
+        return f"all {len(questions)} questions"
+    return ", ".join(map(printable, questions))
 
 
 def _where(finding: EvidenceFinding) -> str:

@@ -11,6 +11,8 @@ from ragassay.question.printable import printable
 from ragassay.records import Record
 
 SUFFIX = ".waive"
+ALL = "*"
+"""In place of a question: the finding that is about the whole set."""
 MAX_BYTES = 1_048_576
 """The largest file of waivers that is read, in bytes."""
 

@@ -39,18 +39,21 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+ORIGIN = {"author": "A. Writer", "created": "2026-11-30", "reviewedBy": "B. Reader", "derivedFromSystem": False}
+
+
 def net(**other: Any) -> dict[str, Any]:
     """Return the question about the port with some keys changed."""
     claims = [{"text": "Port 8080.", "central": True, "must": [["8080"]]}]
-    sound = {"id": "net", "page": "net.md", "input": "Which port?", "target": "Port 8080.", "claims": claims}
-    return {**sound, "evidence": "The server listens on port 8080.", **other}
+    sound = {"id": "net", "page": "net.md", "input": "Which port has Acme?", "target": "Port 8080.", "claims": claims}
+    return {**sound, "evidence": "The server listens on port 8080.", "provenance": ORIGIN, **other}
 
 
 def log(**other: Any) -> dict[str, Any]:
     """Return the question about the log with some keys changed."""
     claims = [{"text": "server.log", "central": True, "must": [["server.log"]]}]
-    sound = {"id": "log", "page": "log.md", "input": "Where to?", "target": "server.log", "claims": claims}
-    return {**sound, "evidence": "It logs to `server.log`.", **other}
+    sound = {"id": "log", "page": "log.md", "input": "Where does Acme log?", "target": "server.log", "claims": claims}
+    return {**sound, "evidence": "It logs to `server.log`.", "provenance": ORIGIN, **other}
 
 
 def write(folder: Path, *samples: dict[str, Any]) -> Path:
@@ -147,12 +150,15 @@ def test_check_says_no_when_evidence_is_missing(folder: Path, verb: Any) -> None
     assert (code, value["ok"]) == (1, False)
     assert value["counts"] == {"exact": 1, "folded": 0, "missing": 1, "none": 0, "pages": 2}
     assert value["evidence"][0]["state"] == "missing"
-    assert {finding["rule"] for finding in value["lint"]} == {"evidence-missing", "key-literal"}
+    rules = {finding["rule"] for finding in value["lint"] if finding["severity"] == "error"}
+    assert rules == {"evidence-missing", "key-literal", "target-unfounded"}
 
 
 def test_check_says_no_when_a_lint_error_stands(folder: Path, verb: Any) -> None:
     """Two questions on one passage are an error although all evidence is found."""
-    path = write(folder, net(), net(id="again", input="And which port?", evidence="port 8080."), log())
+    path = write(
+        folder, net(), net(id="again", input="And which port does Acme open first?", evidence="port 8080."), log()
+    )
     code, out, _ = verb("check", path, "--corpus", folder / "docs")
     assert code == 1
     assert "error  passage-shared  net, again" in out
@@ -196,12 +202,13 @@ def test_lint_without_a_corpus_reads_literals_alone(folder: Path, verb: Any) -> 
     assert "evidence-missing" not in out
     code, out, _ = verb("lint", path, "--corpus", folder / "docs", "--json")
     assert code == 1
-    assert [finding["rule"] for finding in json.loads(out)["lint"]] == ["target-fails", "evidence-missing"]
+    errors = {finding["rule"] for finding in json.loads(out)["lint"] if finding["severity"] == "error"}
+    assert errors == {"target-unfounded", "target-fails", "evidence-missing"}
 
 
 def test_unsplit_questions_are_said_to_be_so(folder: Path, verb: Any) -> None:
     """A table with input and target passes, and what is not known of it is printed."""
-    (folder / "qa.csv").write_text("input,target\nWhich port?,8080\n", encoding="utf-8")
+    (folder / "qa.csv").write_text("input,target\nWhich port has Acme?,8080\n", encoding="utf-8")
     code, out, _ = verb("check", folder / "qa.csv", "--corpus", folder / "docs")
     assert code == 0
     assert "0 evidence texts in 2 pages" in out

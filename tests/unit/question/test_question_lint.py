@@ -1,4 +1,4 @@
-"""Each rule of the lint finds its defect, names the places, and leaves a sound set alone."""
+"""The rules of literals and of places find their defects, name the places, and leave a sound set alone."""
 
 from __future__ import annotations
 
@@ -7,8 +7,23 @@ from typing import Any
 
 import pytest
 
-from ragassay.question import LintFinding, lint, literal_problems
-from ragassay.records import Benchmark, Claim, Page, Question
+from ragassay.question import EvidenceFinding, LintFinding, lint, literal_problems, match_evidence
+from ragassay.records import Benchmark, Claim, Page, Provenance, Question
+
+LOOKED_AT = {
+    "target-fails",
+    "question-answers",
+    "must-not-hits",
+    "key-literal",
+    "question-repeated",
+    "evidence-missing",
+    "evidence-elsewhere",
+    "evidence-twice",
+    "evidence-repeats",
+    "page-unknown",
+    "passage-shared",
+}
+ORIGIN = Provenance(author="A. Writer", created="2026-11-30", derived_from_system=False)
 
 
 def page(text: str, name: str = "p.md") -> Page:
@@ -26,17 +41,19 @@ def question(name: str = "q", **other: Any) -> Question:
     """Return a sound question with some fields changed."""
     sound = {
         "id": name,
-        "input": f"Which port does {name} use?",
+        "input": f"Which port does the Acme server {name} use?",
         "target": "Port 80.",
         "claims": (claim(),),
         "evidence": ("The port is 80.",),
+        "provenance": ORIGIN,
     }
     return Question(**{**sound, **other})
 
 
 def broken(*questions: Question, pages: list[Page] | None = None) -> list[LintFinding]:
-    """Return what the lint says of those questions."""
-    return lint(Benchmark(name="n", questions=questions), pages)
+    """Return what the lint says of those questions by the rules of literals and places."""
+    found = lint(Benchmark(name="n", questions=questions), pages)
+    return [finding for finding in found if finding.rule in LOOKED_AT]
 
 
 def only(findings: list[LintFinding]) -> LintFinding:
@@ -47,8 +64,9 @@ def only(findings: list[LintFinding]) -> LintFinding:
 
 def test_a_sound_set_has_no_finding() -> None:
     """Nothing is said of questions that keep every rule, with and without a corpus."""
-    assert broken(question()) == []
-    assert broken(question(page="p.md"), pages=[page("The port is 80."), page("other", "b.md")]) == []
+    assert lint(Benchmark(name="n", questions=(question(),))) == []
+    placed = Benchmark(name="n", questions=(question(page="p.md"),))
+    assert lint(placed, [page("The port is 80."), page("other", "b.md")]) == []
 
 
 def test_a_target_must_pass_its_own_claims() -> None:
@@ -131,6 +149,20 @@ def test_evidence_on_two_pages_is_an_error_with_both_places() -> None:
     ]
 
 
+def test_evidence_that_stands_twice_on_its_page_is_an_error_with_every_place() -> None:
+    """Exact and folded places count alike; a place inside a longer number does not."""
+    finding = only(broken(question(), pages=[page("The port is 80. The\nport is 80. The port is 80.5")]))
+    assert (finding.rule, finding.severity) == ("evidence-repeats", "error")
+    assert [(p.start, p.end, p.folds) for p in finding.places] == [(0, 15, ()), (16, 31, ("whitespace",))]
+    only_found = lint(Benchmark(name="n", questions=(question(),)), findings=_repeated())
+    assert [(f.rule, len(f.places)) for f in only_found if f.rule in LOOKED_AT] == [("evidence-repeats", 1)]
+
+
+def _repeated() -> list[EvidenceFinding]:
+    benchmark = Benchmark(name="n", questions=(question(),))
+    return match_evidence(benchmark, [page("The port is 80. The port is 80.")])
+
+
 def test_two_questions_on_one_passage_are_an_error_with_both_places() -> None:
     """Overlapping spans are one passage, whatever the alternatives; spans that only touch are not."""
     text = "The port is 80. The host is h."
@@ -155,7 +187,7 @@ def test_a_declared_page_must_be_there_and_hold_the_evidence() -> None:
 
 def test_questions_that_differ_only_in_typography_are_a_warning() -> None:
     """The same words in other case and spacing are the same question to a reader."""
-    same = question("b", input="WHICH port  does a use?", evidence=())
+    same = question("b", input="WHICH port  does the Acme server a use?", evidence=())
     finding = only(broken(question("a", evidence=()), same))
     assert (finding.rule, finding.severity, finding.questions) == ("question-repeated", "warning", ("a", "b"))
 

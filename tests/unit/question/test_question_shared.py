@@ -44,12 +44,12 @@ def test_the_published_set_hashes_to_its_published_digest(shared_data: Path) -> 
     assert read.benchmark.item_set_digest() == expected
     assert hashlib.sha256(published_form(read.benchmark)).hexdigest() == expected
     assert published_form(read.benchmark) == path.read_bytes()
-    assert lint(read.benchmark) == []
+    assert [finding for finding in lint(read.benchmark) if finding.fails] == []
     assert len(literal_problems(read.benchmark)) == 60
 
 
 def test_all_real_evidence_is_found_on_its_page_in_a_few_seconds(real: tuple[Path, Corpus]) -> None:
-    """Thirty of thirty stand on the declared page and on no other, at most whitespace is folded, no rule is broken."""
+    """Thirty of thirty stand on the declared page and on no other, at most whitespace is folded, no error stands."""
     path, corpus = real
     benchmark = load_benchmark(path)
     began = time.perf_counter()
@@ -59,7 +59,7 @@ def test_all_real_evidence_is_found_on_its_page_in_a_few_seconds(real: tuple[Pat
     assert all(finding.found and finding.page == finding.declared and not finding.others for finding in findings)
     assert {finding.folds for finding in findings} <= {(), ("whitespace",)}
     assert evidence_gone(findings) == []
-    assert lint(benchmark, findings=findings) == []
+    assert [finding for finding in lint(benchmark, corpus.pages, findings) if finding.fails] == []
     assert literal_problems(benchmark) == []
 
 
