@@ -28,7 +28,7 @@ def page(id_: str, data: bytes, *, charset: str | None = None, fetched_at: int =
         last_modified=None,
         bytes=len(data),
         sha256=canon.sha256(data),
-        extractor="blocks/1",
+        extractor="blocks/2",
         not_modified=False,
     )
 

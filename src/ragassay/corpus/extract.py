@@ -13,7 +13,7 @@ from ragassay.corpus.found import Limits
 from ragassay.errors import PluginError
 from ragassay.records import Page
 
-EXTRACTOR = "blocks/1"
+EXTRACTOR = "blocks/2"
 """Names what text a file becomes; it changes whenever the text of any page may change."""
 PDF_EXTRACTOR = "pdfium/1"
 """The same for PDF files, beside the other where a corpus holds any."""

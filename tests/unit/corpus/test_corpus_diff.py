@@ -181,7 +181,7 @@ def test_archives_stored_corpora_and_pdf_files_are_sources(
     (docs / "c.pdf").write_bytes(pdf_file(["text"]))
     _, out = run(capsys, "diff", stored, "docs", "--pdf")
     assert "gained    1\n  c.pdf" in out
-    assert "read by blocks/1 before and blocks/1+pdfium/1 now" in out
+    assert "read by blocks/2 before and blocks/2+pdfium/1 now" in out
 
 
 def test_text_of_others_steers_no_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

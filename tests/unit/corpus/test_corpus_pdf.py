@@ -48,7 +48,7 @@ def test_the_extractor_is_another_only_where_a_pdf_is(tmp_path: Path) -> None:
     plain = folder(tmp_path / "plain", a__md=b"# A")
     assert read(plain) == read(plain, pdf=False)
     mixed = read(folder(tmp_path / "mixed", a__md=b"# A", m__pdf=MANUAL))
-    assert (read(plain).extractor, mixed.extractor) == ("blocks/1", "blocks/1+pdfium/1")
+    assert (read(plain).extractor, mixed.extractor) == ("blocks/2", "blocks/2+pdfium/1")
     assert (reads_pdf(read(plain).extractor), reads_pdf(mixed.extractor)) == (False, True)
 
 

@@ -15,8 +15,8 @@ from ragassay.plugins.chunkers.heading import HeadingChunker
 from ragassay.records import Corpus
 
 DIGESTS = {
-    "uv-docs": "b6d31e03af68237fddf6d9bf5d2404c21d08bebca8aefb0a45b1c07e53a4f5a9",
-    "postgresql-docs": "aca8546083107a2b3e0725eac323b5a5e0dd493a8297733514d37a8ecd3e07c8",
+    "uv-docs": "6bc73d30bdbf7c060a2e24ecc28e5c15d3559b8c99d08a418bc6ab4cd841cd4b",
+    "postgresql-docs": "e84e75f0d2c38513ddc5c29c8ad633d03978160974583c79b346148d9babeff9",
 }
 SOURCES = {"uv-docs": "corpus", "postgresql-docs": "html.tar.xz"}
 SIZES = {"uv-docs": (81, 824), "postgresql-docs": (1169, 8098)}

@@ -39,7 +39,7 @@ def test_corpus_json_says_what_made_it(corpus: Corpus, tmp_path: Path) -> None:
     assert described["digest"] == corpus.digest()
     assert described["pages"]["count"] == 3
     assert described["chunks"]["count"] == 2
-    assert described["extractor"] == "blocks/1"
+    assert described["extractor"] == "blocks/2"
     assert described["chunker"]["max_tokens"] == 256
     assert described["source"]["emptyPages"] == ["empty.md"]
 
