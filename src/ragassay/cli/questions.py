@@ -6,6 +6,7 @@ import click
 
 from ragassay.cli.questions_bump import bump
 from ragassay.cli.questions_closed_book import closed_book
+from ragassay.cli.questions_draft import draft
 from ragassay.cli.questions_fairness import fairness
 from ragassay.cli.questions_freeze import freeze
 from ragassay.cli.questions_hash import export, hash_
@@ -19,5 +20,5 @@ def command() -> None:
     """Hash, export, check and lint a question file."""
 
 
-for _verb in (hash_, export, check, lint_, fairness, closed_book, freeze, bump, split):
+for _verb in (hash_, export, check, lint_, draft, fairness, closed_book, freeze, bump, split):
     command.add_command(_verb)

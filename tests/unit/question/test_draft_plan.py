@@ -43,6 +43,13 @@ def test_paragraphs_items_and_rows_are_passages() -> None:
     assert texts(whole) == [FACT, item, other, row]
 
 
+def test_a_line_of_code_in_three_ticks_opens_no_fence() -> None:
+    """What stands behind it is read; a fence inside a list item ends where it is closed."""
+    assert texts(f"```valve open 3```\n\n{FACT}\n") == [FACT]
+    assert texts(f"- x\n\n    ```sh\n    {FACT}\n    ```\n\n{FACT}\n") == [FACT]
+    assert texts(f"~~~\n```\n{FACT}\n~~~\n\n{FACT}\n") == [FACT]
+
+
 def test_a_line_of_extracted_html_is_a_passage() -> None:
     """A term that is too short joins the text that stands below it; a table row stays one."""
     html = f"wait_s\n{FACT}\n\nName\tType\nwait_s\tseconds that the relay 2 waits before it opens the valve\n{FACT}"

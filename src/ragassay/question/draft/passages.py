@@ -18,7 +18,7 @@ Lack = Literal["empty", "short", "long", "code", "nothing-to-check"]
 """Why a block is no passage; for a page, the one of its best block."""
 LACKS: tuple[Lack, ...] = ("empty", "short", "long", "code", "nothing-to-check")
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})|\s+(`{3,}|~{3,})")
+_FENCE = re.compile(r"\s*(`{3,}(?=[^`\n]*$)|~{3,})", re.MULTILINE)
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,4}[.)])\s+\S")
 _RULE = re.compile(r"[\s|:=+~^\"'#*_.<>-]*")
 _HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
@@ -102,8 +102,7 @@ def _lines(page: Page) -> Iterator[Span]:
         mark = _FENCE.match(line) if page.format == "markdown" else None
         kept = not (fence or mark or _RULE.fullmatch(line) or (page.format == "markdown" and _HEADING.match(line)))
         if mark:
-            found = mark[1] or mark[2]
-            fence = "" if fence and found.startswith(fence) else fence or found
+            fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
         yield Span(at, end) if kept else Span(at, at)
         at = end
 
