@@ -11,6 +11,7 @@ from ragassay.cli.questions_fairness import fairness
 from ragassay.cli.questions_freeze import freeze
 from ragassay.cli.questions_hash import export, hash_
 from ragassay.cli.questions_lint import check, lint_
+from ragassay.cli.questions_review import review
 from ragassay.cli.questions_split import split
 from ragassay.cli.verb_group import VerbGroup
 
@@ -20,5 +21,5 @@ def command() -> None:
     """Hash, export, check and lint a question file."""
 
 
-for _verb in (hash_, export, check, lint_, draft, fairness, closed_book, freeze, bump, split):
+for _verb in (hash_, export, check, lint_, draft, fairness, closed_book, freeze, bump, split, review):
     command.add_command(_verb)
