@@ -53,6 +53,11 @@ def items_file(name: str, version: str) -> str:
     return f"{set_slug(name)}-{version}{SUFFIX}"
 
 
+def items_kept_at(digest: str) -> str:
+    """Return where a workspace keeps the item manifest of that SHA-256, below its root."""
+    return f"items/{digest}.dsse.json"
+
+
 def pages_digest(pages: Sequence[Page]) -> str:
     """Return the SHA-256 of the canonical list of [id, SHA-256 of the text] of all pages in the order of their ids.
 

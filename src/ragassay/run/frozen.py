@@ -8,7 +8,14 @@ import msgspec
 
 from ragassay import canon
 from ragassay.errors import InputError, VerifyError
-from ragassay.manifest.item_set import MAX_ITEM_MANIFEST_BYTES, SUFFIX, SignedItems, decode_items, set_slug
+from ragassay.manifest.item_set import (
+    MAX_ITEM_MANIFEST_BYTES,
+    SUFFIX,
+    SignedItems,
+    decode_items,
+    items_kept_at,
+    set_slug,
+)
 from ragassay.manifest.item_statement import QuestionSetPredicate
 from ragassay.manifest.log_disk import read_file
 from ragassay.manifest.sign import decode_x, is_weak, thumbprint
@@ -90,7 +97,7 @@ def keep_items(workspace: Workspace, frozen: FrozenSet) -> str:
 
 def items_kept(root: Path, digest: str) -> Path:
     """Return where a workspace keeps the item manifest of that SHA-256."""
-    return root / "items" / f"{digest}.dsse.json"
+    return root / items_kept_at(digest)
 
 
 def _read(envelope: Path, data: bytes) -> SignedItems:

@@ -17,6 +17,7 @@ from ragassay.site.closedbook import closed_book, control_of
 from ragassay.site.exposure import all_documents, by_key, exposure_lines
 from ragassay.site.fairness import fairness_facts
 from ragassay.site.figures import board_row
+from ragassay.site.frozen import frozen_facts, frozen_line, frozen_warnings
 from ragassay.site.given import Given, given_of
 from ragassay.site.group import Group, current_versions, ended, groups, is_measured, role_of, table_key, why_apart
 from ragassay.site.judgeknown import Known
@@ -145,6 +146,7 @@ def _table(group: Group, given: _Given, *, apart: str | None) -> Table:
     questions = question_lines([row for row in rows if row.standing != "superseded"], benchmark)
     standing = [row for row in rows if row.standing != "superseded"]
     control, review = control_of(rows), review_of(benchmark)
+    frozen = frozen_line([given.runs[document.predicate.run_id] for document in group.documents])
     return Table(
         id=_identity(group),
         main=main,
@@ -162,10 +164,12 @@ def _table(group: Group, given: _Given, *, apart: str | None) -> Table:
         pairs=pairs,
         questions=questions,
         warnings=table_warnings(standing, questions, group.latest, plan if main else None, judging)
-        + unrecorded(lines, benchmark, measured=is_measured(group.latest)),
+        + unrecorded(lines, benchmark, measured=is_measured(group.latest))
+        + tuple(frozen_warnings(frozen)),
         judging=judging,
         review=review,
-        facts=(*fairness_facts(lines), *review_facts(review)),
+        facts=(*frozen_facts(frozen), *fairness_facts(lines), *review_facts(review)),
+        frozen=frozen,
         exposure=exposure,
         closed_book=closed_book(control) if control is not None else None,
     )

@@ -68,6 +68,8 @@ class LoadedRun(msgspec.Struct, frozen=True, kw_only=True):
     """There where nothing but RUN_VOIDED speaks against it: it is shown as void, and counts nowhere (`refused` too)."""
     publication: Publication | None = None
     """How it was published; None in a local board."""
+    items: bytes | None = None
+    """The item manifest of its frozen question set, where it names one and the workspace keeps it."""
 
     @property
     def codes(self) -> tuple[str, ...]:

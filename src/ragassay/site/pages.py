@@ -43,8 +43,11 @@ def site_files(board: Board, runs: Sequence[LoadedRun], log: Mapping[str, bytes]
 
 def _downloads(site: Site) -> Iterator[tuple[str, bytes]]:
     """Yield what is served as data beside the pages: question sets, the log, and further judgements."""
+    manifests = {canon.sha256(run.items): run.items for run in site.runs if run.items is not None}
     for file in site.benchmarks:
         yield file.path, canon.canonical(file.benchmark.item_set())
+        if (items := manifests.get(file.items or "")) is not None:
+            yield file.items_path, items
     yield from ((f"log/{path}", data) for path, data in site.log.items())
     for run in site.runs:
         for one in run.judgements if run.document is not None else ():

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from ragassay.manifest.item_set import SUFFIX
 from ragassay.manifest.statement import RunDocument
 from ragassay.records import Benchmark
 from ragassay.site.names import file_names
@@ -18,6 +19,13 @@ class Download(msgspec.Struct, frozen=True, kw_only=True):
     label: str
     path: str
     benchmark: Benchmark
+    items: str | None = None
+    """The SHA-256 of its item manifest, where it is frozen and that is known."""
+
+    @property
+    def items_path(self) -> str:
+        """Return where its item manifest stands: beside it."""
+        return self.path.removesuffix(".json") + SUFFIX
 
 
 class TablePaths(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,5 +89,6 @@ def downloads(board: Board, documents: Sequence[RunDocument]) -> list[Download]:
             version = f"{version} {table.benchmark.digest[:8]}"
         name = file_names([version])[version]
         path = f"benchmarks/{folders[benchmark.name]}/{name}.json"
-        files.append(Download(label=f"{benchmark.name} {version}", path=path, benchmark=benchmark))
+        frozen = table.frozen.envelope if table.frozen is not None and table.frozen.problem is None else None
+        files.append(Download(label=f"{benchmark.name} {version}", path=path, benchmark=benchmark, items=frozen))
     return files

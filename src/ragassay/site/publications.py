@@ -21,6 +21,7 @@ from ragassay.manifest.log_disk import read_file
 from ragassay.manifest.statement import RunPredicate
 from ragassay.records.publication import Publication, SignOff
 from ragassay.records.values import Record
+from ragassay.site.frozenfiles import with_items
 from ragassay.site.judgements import JudgementTrust, with_those_in
 from ragassay.site.loaded import Check, LoadedRun, Withdrawn
 from ragassay.site.publication_check import Beside, contradictions, with_listed
@@ -97,7 +98,7 @@ def load_public(workspace: Path, now: int | None = None) -> PublicRuns:
         run = with_those_in(run, _judgement_folders(folder), judges)
         if publication is not None and run.document is not None:
             run = msgspec.structs.replace(run, judgements=with_listed(run.judgements, publication))
-        runs.append(run)
+        runs.append(with_items(run, workspace))
     return PublicRuns(runs=tuple(runs), publications=publications, withdrawn=withdrawn)
 
 

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 from ragassay.records import Record
 from ragassay.site.exact import Interval as Interval
 from ragassay.site.exact import Ratio as Ratio
+from ragassay.site.frozenrecord import FrozenLine
 from ragassay.site.judgerecord import Judging, UnderJudge
 from ragassay.site.questionrecord import ClosedBook, ExposureLine, RowFairness
 from ragassay.site.standrecord import Attestation, Change, Published, PublishedBoard, Review, TakenBack, VoidedRun
@@ -292,6 +293,8 @@ class Table(Record, frozen=True):
     """What is known of the questions and speaks against nothing, in sentences."""
     exposure: tuple[ExposureLine, ...] = ()
     """What each row declares of its exposure to the questions, and what its runs show."""
+    frozen: FrozenLine | None = None
+    """The item manifest of the question set; None where no run names one."""
     closed_book: ClosedBook | None = None
     """What the control answers without retrieval; None where no control was measured here."""
 

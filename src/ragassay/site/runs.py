@@ -14,6 +14,7 @@ from ragassay.errors import InputError, VerifyError
 from ragassay.manifest import LogFolder, PublicKey, RunFiles, decode_run, read_run
 from ragassay.manifest.log_seen import SEEN
 from ragassay.manifest.tiles import LogView
+from ragassay.site.frozenfiles import with_items
 from ragassay.site.judgements import JudgementTrust, with_judgements
 from ragassay.site.loaded import Check, LoadedRun
 from ragassay.site.reexecuted import observed
@@ -35,7 +36,7 @@ def load_runs(workspace: Path, *, now: int | None = None) -> list[LoadedRun]:
     trust = trust_of(workspace, int(time.time()) if now is None else now)
     judges = JudgementTrust(own=trust.own, policy=trust.policy, now=trust.now)
     runs = [observed(load_run(folder, trust), workspace) for folder in _folders(workspace / "runs")]
-    return [with_judgements(run, workspace, judges) for run in runs]
+    return [with_items(with_judgements(run, workspace, judges), workspace) for run in runs]
 
 
 def load_log(workspace: Path) -> dict[str, bytes] | None:

@@ -9,6 +9,7 @@ from ragassay.site.numbers import UNKNOWN, plural
 from ragassay.site.spec.counted import of_all, opening, shares, some, spelled, verb, word
 from ragassay.site.spec.document import Paragraph, Said, Section, Table, cells, is_said, paragraph, series
 from ragassay.site.spec.fairness import fairness
+from ragassay.site.spec.frozen import frozen
 from ragassay.site.spec.ground import Ground
 
 NONE = Provenance()
@@ -21,6 +22,7 @@ def questions(ground: Ground) -> Section:
     blocks = (
         _made(ground, asked),
         _reviewed(asked),
+        frozen(ground),
         _references(asked),
         fairness(ground),
         _covered(ground, asked),
