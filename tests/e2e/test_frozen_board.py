@@ -59,7 +59,7 @@ class Shell:
         """Run one verb and return its exit code and what it printed."""
         self._patch.setattr(sys, "argv", ["ragassay", *words])
         with pytest.raises(SystemExit) as ended:
-            raise SystemExit(main())
+            main()
         out, self.error = self._capsys.readouterr()
         return int(ended.value.code or 0), out
 

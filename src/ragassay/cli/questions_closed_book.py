@@ -22,14 +22,14 @@ def closed_book(board_path: Path, workspace: Path | None, least: str, as_json: b
     Exit code 1 when some are known, 2 when no control by a model was run on these questions.
     """
     from ragassay.cli import closed_book_lines
-    from ragassay.question import load_benchmark
     from ragassay.run.board_file import load_board
+    from ragassay.run.frozen import load_questions
     from ragassay.site.closedbook import closed_books
     from ragassay.site.runs import load_runs
 
     level = _level(least)
     board = load_board(board_path)
-    benchmark = load_benchmark(board.benchmark)
+    benchmark = load_questions(board.benchmark)
     space = workspace or board.path.parent / ".ragassay"
     documents = [run.document for run in load_runs(space) if run.document is not None] if space.is_dir() else []
     books = closed_books(documents, benchmark.digest(), level)

@@ -10,11 +10,12 @@ import msgspec
 from ragassay import plugins
 from ragassay.corpus import read_corpus
 from ragassay.errors import PluginError
-from ragassay.question import EvidenceFinding, load_benchmark, match_evidence
+from ragassay.question import EvidenceFinding, match_evidence
 from ragassay.question.fairness import OWN_TEXTS, SearchedChunks, fairness_of, searched_by
 from ragassay.records import JSON, Benchmark, Chunk, Corpus, Fairness
 from ragassay.run.board_file import BoardFile, RowTable
 from ragassay.run.build import StackBuilder, check_stack, make_chunker, parts_of
+from ragassay.run.frozen import load_questions
 from ragassay.run.gathered import Gathered
 from ragassay.seams import PARTS, Progress
 
@@ -89,7 +90,7 @@ def board_fairness(board: BoardFile, progress: Progress | None = None) -> BoardF
     questions, corpus and stacks.
     """
     problems = Gathered()
-    benchmark = problems.of(lambda: load_benchmark(board.benchmark))
+    benchmark = problems.of(lambda: load_questions(board.benchmark))
     chunker = problems.of(lambda: make_chunker(board.chunker))
     refused: dict[str, str] = {}
     for row in board.rows:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from frozen_lab import NOW, SIGNER, checked, docs, frozen, page, question, review, small_set
+from frozen_lab import NOW, SIGNER, WRITTEN, checked, docs, frozen, page, question, review, small_set
 from ragassay.manifest.item_set import decode_items, pages_digest
 from ragassay.question import parse_benchmark
 from ragassay.question.freezing import Signing, Standing, waiver_line
@@ -90,7 +90,7 @@ def test_the_signer_declares_what_the_file_leaves_open() -> None:
 
 def test_one_derived_item_and_nothing_is_declared() -> None:
     """An item that was derived stays so whatever the signer says, and the declaration no longer holds."""
-    derived = question(0, provenance=msgspec.structs.replace(question(0).provenance, derived_from_system=True))
+    derived = question(0, provenance=msgspec.structs.replace(WRITTEN, derived_from_system=True))
     found = checked(small_set(derived, question(1)), signing=Signing(not_derived=True))
     p = decode_items(seal_set(found, "1.0.0", SIGNER, now=NOW)[1]).predicate
     assert (p.declaration.holds, p.declaration.derived) == (False, 1)
@@ -118,7 +118,7 @@ def test_an_edit_is_applied_and_stands_when_it_is_met_again() -> None:
 
 def test_reviews_of_unchanged_items_stand_in_the_next_version_and_others_do_not() -> None:
     """The reviewer of the version before stands where the words are the same; of other words the name is taken out."""
-    given = msgspec.structs.replace(question(0).provenance, reviewed_by="B. Reader")
+    given = msgspec.structs.replace(WRITTEN, reviewed_by="B. Reader")
     before = {f"q-{n}": Standing(question(n).material(), "B. Reader", NOW - 9) for n in range(2)}
     now = small_set(question(0, provenance=given), question(1, provenance=given, target="1001 g."), question(2))
     found = checked(now, before=before)
