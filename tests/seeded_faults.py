@@ -7,7 +7,7 @@ seen. A fault changes one question, or the pages; the rule has to name that ques
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,20 +20,44 @@ PROVENANCE = {"author": "A. Writer", "created": "2026-11-30", "reviewedBy": "B. 
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """One seeded fault: `rule` has to name `question` after `change` was made."""
+    """One seeded fault: `rule` has to name `question` after `change` was made.
+
+    `beside` are questions that it needs as they were; `whole` is true of a fault that touches every question.
+    """
 
     rule: str
     question: str
     change: Change
-
-    def seeded(self, value: Mapping[str, Any], pages: Mapping[str, str]) -> tuple[dict[str, Any], Texts]:
-        """Return a copy of a question file's value and of its pages' texts with the fault in them."""
-        made, texts = copy.deepcopy(dict(value)), dict(pages)
-        self.change({sample["id"]: sample for sample in made["samples"]}, texts)
-        return made, texts
+    beside: tuple[str, ...] = ()
+    whole: bool = False
 
 
-def put(rule: str, question: str, **fields: Any) -> Fault:
+def grouped(faults: Sequence[Fault]) -> list[list[Fault]]:
+    """Return faults in groups that can be seeded into one copy, because they do not meet."""
+    groups: list[list[Fault]] = []
+    for fault in faults:
+        for group in groups:
+            if not any(_meet(fault, other) for other in group):
+                group.append(fault)
+                break
+        else:
+            groups.append([fault])
+    return groups
+
+
+def seeded(faults: Sequence[Fault], value: Mapping[str, Any], pages: Mapping[str, str]) -> tuple[dict[str, Any], Texts]:
+    """Return a copy of a question file's value and of its pages' texts with the faults in them."""
+    made, texts = copy.deepcopy(dict(value)), dict(pages)
+    for fault in sorted(faults, key=lambda fault: not fault.whole):
+        fault.change({sample["id"]: sample for sample in made["samples"]}, texts)
+    return made, texts
+
+
+def _meet(one: Fault, other: Fault) -> bool:
+    return (one.whole and other.whole) or bool({one.question, *one.beside} & {other.question, *other.beside})
+
+
+def put(rule: str, question: str, *, beside: tuple[str, ...] = (), **fields: Any) -> Fault:
     """Return the fault of a question whose keys have other values; None takes a key away."""
 
     def change(samples: dict[str, Sample], texts: Texts) -> None:
@@ -43,7 +67,7 @@ def put(rule: str, question: str, **fields: Any) -> Fault:
             else:
                 samples[question][key] = value
 
-    return Fault(rule=rule, question=question, change=change)
+    return Fault(rule=rule, question=question, change=change, beside=beside)
 
 
 def append(rule: str, question: str, page: str, text: str) -> Fault:
@@ -64,7 +88,7 @@ def signed(rule: str, question: str, **fields: Any) -> Fault:
         changed = {**PROVENANCE, **fields}
         samples[question]["provenance"] = {key: value for key, value in changed.items() if value is not None}
 
-    return Fault(rule=rule, question=question, change=change)
+    return Fault(rule=rule, question=question, change=change, whole=True)
 
 
 def claim(text: str, *must: str, central: bool = True, must_not: tuple[str, ...] = ()) -> Sample:
@@ -176,6 +200,7 @@ UV: tuple[Fault, ...] = (
     put(
         "passage-shared",
         "B-056",
+        beside=("B-054",),
         page="guides/integration/pre-commit.md",
         input="Which hook of uv's pre-commit repository exports uv.lock to a requirements file?",
         target="uv-export.",
@@ -186,6 +211,7 @@ UV: tuple[Fault, ...] = (
     put(
         "near-duplicate",
         "B-032",
+        beside=("B-030",),
         input="Which custom property does uv add to CycloneDX components in order to hold the relative paths of its "
         "workspace members?",
     ),
@@ -299,6 +325,7 @@ PG: tuple[Fault, ...] = (
     put(
         "passage-near",
         "A-018",
+        beside=("A-016",),
         page="intarray.html",
         input="In PostgreSQL's intarray, what does the numranges parameter of gist__int_ops determine?",
         target="The maximum number of ranges in one index key.",
@@ -308,6 +335,7 @@ PG: tuple[Fault, ...] = (
     put(
         "page-shared",
         "A-048",
+        beside=("A-014",),
         page="plpgsql-errors-and-messages.html",
         input="Which failure of PL/pgSQL's ASSERT raises ASSERT_FAILURE?",
         target="A false or null condition.",
@@ -318,12 +346,14 @@ PG: tuple[Fault, ...] = (
     put(
         "near-duplicate",
         "A-006",
+        beside=("A-036",),
         input="In PostgreSQL's fuzzystrmatch module, what is the maximum length of the target and source strings that "
         "levenshtein accepts?",
     ),
     put(
         "question-repeated",
         "A-004",
+        beside=("A-006",),
         input="in PostgreSQL's LTREE extension, what is the maximum number of  labels in a label path?",
     ),
     put(
@@ -396,6 +426,7 @@ HELD_OUT_UV: tuple[Fault, ...] = (
     put(
         "near-duplicate",
         "B-058",
+        beside=("B-048",),
         input="In which file does uv init --lib include a marker to show consumers that types can be read from the "
         "library?",
     ),
