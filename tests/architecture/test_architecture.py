@@ -168,7 +168,7 @@ def test_the_lock_names_hashes_and_no_address() -> None:
 
 
 def test_a_wheel_holds_the_bundled_board_and_nothing_of_a_workspace(tmp_path: Path) -> None:
-    """A wheel built where the bundled board was run carries its four files and its corpus, no key and no run."""
+    """A wheel built where the bundled board was run carries its files and its corpus, no key and no run."""
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "examples" / "bundled", tmp_path / "examples" / "bundled")
     for name in ("pyproject.toml", "README.md", "LICENSE"):
@@ -186,7 +186,9 @@ def test_a_wheel_holds_the_bundled_board_and_nothing_of_a_workspace(tmp_path: Pa
         "README.md",
         "board-smollm2.toml",
         "board.toml",
-        "questions.json",
+        "maintainers.pub.json",
+        "ragassay-docs-1.0.0.items.dsse.json",
+        "ragassay-docs-1.0.0.json",
     }
     assert sum(name.endswith(".md") for name in bundled) > 24
     assert not [name for name in names if ".pem" in name or ".ragassay" in name]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter
 from datetime import date
 from pathlib import Path
@@ -107,3 +109,21 @@ def test_the_set_names_its_corpus_and_is_frozen(benchmark: Benchmark, corpus: Co
     assert benchmark.version == "1.0.0"
     assert set(benchmark.corpus) >= {"source", "version", "licence"}
     assert len(corpus.pages) == 189
+
+
+def test_the_boards_ask_the_frozen_set_and_it_is_the_written_one(benchmark: Benchmark) -> None:
+    """Both boards name the frozen file, which holds the questions as they are written, to the byte."""
+    frozen = BUNDLED / f"{benchmark.name}-{benchmark.version}.json"
+    assert frozen.read_bytes() == benchmark.full_form()
+    for board in ("board.toml", "board-smollm2.toml"):
+        assert f'file = "{frozen.name}"' in (BUNDLED / board).read_text(encoding="utf-8")
+
+
+def test_the_item_manifest_holds_under_the_maintainers_key(benchmark: Benchmark) -> None:
+    """Signature, every item, its page and its evidence: strictly, against the frozen documentation."""
+    manifest = BUNDLED / f"{benchmark.name}-{benchmark.version}.items.dsse.json"
+    trusted = ["--key", str(BUNDLED / "maintainers.pub.json"), "--corpus", str(BUNDLED / "corpus")]
+    command = [sys.executable, "-m", "ragassay", "verify", str(manifest), "--strict", *trusted]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "60 questions, 0 reviewed, 60 not" in result.stdout
