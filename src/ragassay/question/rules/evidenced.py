@@ -28,7 +28,7 @@ def evidence_is_sound(material: Material) -> Iterator[LintFinding]:
     questions = material.benchmark.questions
     without = [question.id for question in questions if not question.evidence]
     if without and (material.has_corpus or len(without) < len(questions)):
-        message = "has no evidence; copy the passage that holds the answer"
+        message = "no evidence is given; copy the passage that holds the answer"
         yield from each_or_all("evidence-none", without, material, message)
     for question in questions:
         for name, text in evidence_of(question):
