@@ -27,7 +27,7 @@ PLAIN_EVERY_S = 5.0
 
 @click.group(cls=VerbGroup)
 def command() -> None:
-    """Build and inspect the corpus."""
+    """Crawl a site, build a corpus, compare two states of one."""
 
 
 command.add_command(crawl_)

@@ -18,7 +18,7 @@ from ragassay.cli.verb_group import VerbGroup
 
 @click.group(cls=VerbGroup)
 def command() -> None:
-    """Hash, export, check and lint a question file."""
+    """Draft, lint, review, freeze and split questions, and say what they are worth."""
 
 
 for _verb in (hash_, export, check, lint_, draft, fairness, closed_book, freeze, bump, split, review):
