@@ -14,9 +14,9 @@ from frozen_lab import NOW, SIGNER, question, small_set
 from ragassay import canon
 from ragassay.errors import InputError, VerifyError
 from ragassay.manifest.held_out import Salt, decode_held_out, item_hash, read_salt, sign_held_out, write_item_salts
-from ragassay.question.split import read_share, source_of, split
+from ragassay.question.split import Halves, read_share, source_of, split
 from ragassay.records import Benchmark, Question
-from ragassay.run.split_set import commit, only, signed_by_named
+from ragassay.run.split_set import commit, only
 from ragassay.verify.held_out import check_reveal
 
 salts = st.binary(min_size=32, max_size=32).map(Salt)
@@ -76,7 +76,11 @@ def test_nothing_of_the_held_out_half_is_in_what_is_published(asked: Benchmark, 
     for one in held.questions:
         assert one.input.encode() not in published
         assert f'"{one.id}"'.encode() not in published
-        for guess in (one.material(), item_hash(one, other.item_salt(one.id)), item_hash(one, bytes(32))):
+        for guess in (
+            one.material(),
+            item_hash(one, other.item_salt(held.name, held.version, one.id)),
+            item_hash(one, bytes(32)),
+        ):
             assert guess.encode() not in published
     for digest in (held.digest(), held.item_set_digest(), asked.digest(), other.whole(held.full_form())):
         assert digest.encode() not in published
@@ -96,7 +100,7 @@ def test_a_reveal_holds_with_its_salt_alone(asked: Benchmark, salt: Salt, other:
     assert check_reveal(signed, held, held.full_form(), other).held == ()
     first = held.questions[0].id
     alone = only(held, [first])
-    keys = read_salt(write_item_salts(salt, [first]))
+    keys = read_salt(write_item_salts(salt, alone))
     assert check_reveal(signed, alone, alone.full_form(), keys).held == (first,)
     rest = check_reveal(signed, held, held.full_form(), keys)
     assert (rest.held, rest.changed, rest.whole) == ((first,), (), None)
@@ -146,7 +150,7 @@ def test_a_commitment_is_signed_and_binds_the_public_half() -> None:
     """Its subject is the public file; a changed one is read as none or has no valid signature."""
     salt, _, envelope = small()
     signed = decode_held_out(envelope)
-    assert signed_by_named(signed)
+    assert signed.signed_by_named()
     assert signed.predicate.public.name == "acme-public"
     value = json.loads(envelope)
     value["payload"] = value["payload"][:-8] + "AAAAAAA="
@@ -179,3 +183,24 @@ def test_one_page_cannot_be_split() -> None:
     """All questions about one page have to be on one side, so there is no other."""
     with pytest.raises(InputError, match="one page"):
         split(small_set(question(0), question(1, page="page-0.md")), Decimal("0.5"), Salt(bytes(32)).rank)
+
+
+def test_what_is_revealed_of_one_version_says_nothing_of_another() -> None:
+    """One secret serves several versions: neither hashes nor the salts of single questions are shared between them."""
+    salt, held, envelope = small()
+    later = msgspec.structs.replace(held, version="2.0.0")
+    for other in (later, msgspec.structs.replace(held, name="else-held-out")):
+        halves = Halves(public=small_set(), held_out=other)
+        second = decode_held_out(commit(halves, salt, SIGNER, share="40%", now=NOW))
+        assert not set(second.predicate.hashes) & set(decode_held_out(envelope).predicate.hashes)
+        revealed = read_salt(write_item_salts(salt, held))
+        assert check_reveal(second, other, other.full_form(), revealed).held == ()
+        assert check_reveal(second, other, other.full_form(), salt).complete
+
+
+@pytest.mark.parametrize("secret", [bytes(32), b"\x01" * 32, b"0123456789abcdef"[:8] * 4])
+def test_a_salt_that_somebody_made_up_is_refused(secret: bytes) -> None:
+    """Under a salt that can be guessed every guess of a question can be tried."""
+    with pytest.raises(InputError, match="not random"):
+        read_salt(Salt(secret).text())
+    assert isinstance(read_salt(Salt(bytes(range(32))).text()), Salt)

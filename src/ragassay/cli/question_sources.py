@@ -75,5 +75,8 @@ def about(read: QuestionFile) -> dict[str, Any]:
 
 
 def print_json(value: object) -> None:
-    """Print a value as JSON."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=1))
+    """Print a value as JSON; what steers a terminal, hides or reorders stands in it as an escape."""
+    from ragassay.site.safe import STEERING
+
+    text = json.dumps(value, ensure_ascii=False, indent=1)
+    click.echo(STEERING.sub(lambda found: json.dumps(found.group())[1:-1], text))

@@ -102,6 +102,7 @@ def bump(
 
 def _copy(frozen: FrozenSet, value: Any, folder: Path, *, as_json: bool) -> int:
     from ragassay.manifest.item_set import set_slug
+    from ragassay.question.printable import printable
     from ragassay.question.versions import DRAFT, raised
     from ragassay.question.waivers import waivers_path
     from ragassay.run.frozen_write import write_together
@@ -116,8 +117,9 @@ def _copy(frozen: FrozenSet, value: Any, folder: Path, *, as_json: bool) -> int:
     if as_json:
         print_json({"copy": str(path), "version": value["version"], "of": about.version, "waivers": len(waived)})
         return 0
-    click.echo(f"wrote {path}, version {value['version']}: edit it, then type")
-    click.echo(f"  ragassay questions bump {frozen.path} --with {path} --corpus SOURCE")
+    shown, of = printable(str(path)), printable(str(frozen.path))
+    click.echo(f"wrote {shown}, version {value['version']}: edit it, then type")
+    click.echo(f"  ragassay questions bump {of} --with {shown} --corpus SOURCE")
     return 0
 
 
@@ -159,13 +161,14 @@ def _version(frozen: FrozenSet, change: Moved, given: str | None, folder: Path) 
     """Return the next version and what is wrong with it: never lower than the rule gives."""
     from ragassay.question.versions import raised, version_problem
     from ragassay.records.question import version_numbers
-    from ragassay.run.frozen import frozen_versions
+    from ragassay.run.frozen import frozen_versions, halves_left
 
     about = frozen.predicate.benchmark
     least = raised(about.version, change.part or "patch")
     asked = given or least
-    there = {about.version, *frozen_versions(folder, about.name), *frozen_versions(frozen.path.parent, about.name)}
-    problem = version_problem(asked, there)
+    here = frozen_versions(folder, about.name)
+    there = {about.version, *here, *frozen_versions(frozen.path.parent, about.name)}
+    problem = halves_left(folder, about.name, here) or version_problem(asked, there)
     numbers, wanted = version_numbers(asked), version_numbers(least)
     if problem is None and numbers is not None and wanted is not None and numbers < wanted:
         problem = f"version {asked} is too low: what moved asks for {least} or higher"

@@ -49,7 +49,7 @@ def freeze(
     from ragassay.manifest.item_set import set_slug
     from ragassay.question.freezing import Signing
     from ragassay.question.versions import version_problem
-    from ragassay.run.frozen import frozen_versions, load_set
+    from ragassay.run.frozen import frozen_versions, halves_left, load_set
 
     file, source = of_board(file, source)
     if source is None:
@@ -59,7 +59,9 @@ def freeze(
     asked = version or benchmark.version
     there = frozen_versions(folder, benchmark.name)
     problem = version_problem(asked, there, own=benchmark.version)
-    if problem is None and there:
+    if (half := halves_left(folder, benchmark.name, there)) is not None:
+        problem = half
+    elif problem is None and there:
         problem = f"{set_slug(benchmark.name)} is frozen as version {there[-1]}; `questions bump` makes the next one"
     signing = Signing(author=author, not_derived=not_derived, drop_rejected=drop_rejected)
     found = checked_set(file, benchmark, docs_from(source, benchmark, url), signing)
@@ -86,7 +88,7 @@ def write_frozen(
     data, envelope = seal_set(found, version, signer, now=int(time.time()), previous=previous)
     name = found.benchmark.name
     paths = folder / set_file(name, version), folder / items_file(name, version)
-    write_together({paths[0]: (data, READ_ONLY), paths[1]: (envelope, READ_ONLY)})
+    write_together({paths[1]: (envelope, READ_ONLY), paths[0]: (data, READ_ONLY)})
     return paths, decode_items(envelope)
 
 
@@ -107,8 +109,8 @@ def frozen_lines(found: Checked, paths: tuple[Path, Path], signed: SignedItems) 
     p = signed.predicate
     warned = sum(p.lint.warnings.values())
     yield f"frozen    {printable(p.benchmark.name)} {p.benchmark.version}: {_many(p.benchmark.items, 'question')}"
-    yield f"file      {paths[0]}"
-    yield f"items     {paths[1]}"
+    yield f"file      {printable(str(paths[0]))}"
+    yield f"items     {printable(str(paths[1]))}"
     yield f"digest    {p.benchmark.digest.sha256}"
     yield f"itemSet   {p.benchmark.item_set.sha256}"
     yield f"corpus    {_many(p.corpus.pages, 'page')}, {p.corpus.digest.sha256}"

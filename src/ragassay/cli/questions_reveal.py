@@ -34,6 +34,16 @@ def salt_at(path: Path) -> tuple[Salt, bool]:
     return found, False
 
 
+def check_own(path: Path) -> None:
+    """Raise `InputError` where others than the owner can read a salt: whoever has it can test guesses."""
+    try:
+        mode = path.stat().st_mode & 0o777
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+    if mode & 0o077:
+        raise InputError(f"{path} can be read by others (mode {mode:04o}): `chmod 600` it, or let a new one be made")
+
+
 def _read_salt(path: Path) -> Salt | Mapping[str, bytes]:
     from ragassay.manifest.held_out import read_salt
 
@@ -56,24 +66,26 @@ def _bytes(path: Path, most: int) -> bytes:
 def reveal_items(file: Path, ids: Sequence[str], salt_file: Path | None, folder: Path, *, as_json: bool) -> int:
     """Write held-out questions of `file` with their own salts, which say nothing of any other."""
     from ragassay.manifest.held_out import write_item_salts
-    from ragassay.question import load_benchmark
+    from ragassay.question.printable import printable
+    from ragassay.run.frozen import load_questions
     from ragassay.run.frozen_write import READ_ONLY, write_together
     from ragassay.run.split_set import only
 
-    benchmark = load_benchmark(file)
+    benchmark = load_questions(file)
     chosen = only(benchmark, ids)
     path = salt_file or file.with_name(f"{file.stem}.salt")
     if not path.exists():
         raise InputError(f"{path} does not exist; name the file of the salt with --salt-file")
     salt, _ = salt_at(path)
     files = folder / f"{file.stem}-revealed.json", folder / f"{file.stem}-revealed.salts.json"
-    salts = write_item_salts(salt, [question.id for question in chosen.questions])
+    salts = write_item_salts(salt, chosen)
     write_together({files[0]: (chosen.full_form(), READ_ONLY), files[1]: (salts, READ_ONLY)})
     if as_json:
         print_json({"revealed": str(files[0]), "salts": str(files[1]), "questions": len(chosen.questions)})
     else:
-        click.echo(f"revealed    {files[0]}: {len(chosen.questions)} of {len(benchmark.questions)} questions")
-        click.echo(f"salts       {files[1]}: theirs alone; publish both beside the commitment")
+        shown = [printable(str(one)) for one in files]
+        click.echo(f"revealed    {shown[0]}: {len(chosen.questions)} of {len(benchmark.questions)} questions")
+        click.echo(f"salts       {shown[1]}: theirs alone; publish both beside the commitment")
     return 0
 
 
@@ -81,7 +93,6 @@ def check_revealed(commitment: Path, revealed: Path, salt_file: Path, *, as_json
     """Say whether revealed questions are those of a commitment: 0 where all are, else 1."""
     from ragassay.manifest.held_out import decode_held_out
     from ragassay.question.parse import parse_benchmark
-    from ragassay.run.split_set import signed_by_named
     from ragassay.verify.held_out import check_reveal
 
     try:
@@ -91,7 +102,7 @@ def check_revealed(commitment: Path, revealed: Path, salt_file: Path, *, as_json
     data = _bytes(revealed, MAX_QUESTIONS_BYTES)
     benchmark = parse_benchmark(data, name=revealed.stem, suffix=revealed.suffix)
     found = check_reveal(signed, benchmark, data, _read_salt(salt_file))
-    genuine = signed_by_named(signed)
+    genuine = signed.signed_by_named()
     if as_json:
         about = {"ok": found.ok and genuine, "complete": found.complete, "signatureValid": genuine}
         who = {"fingerprint": signed.predicate.signer.kid, "created": signed.predicate.created}

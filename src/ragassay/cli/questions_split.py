@@ -87,7 +87,7 @@ def _refuse(given: dict[str, Any], instead: str) -> None:
 def _split(
     file: Path, share: str, salt_file: Path | None, folder: Path, key: tuple[Path, str | None], *, as_json: bool
 ) -> int:
-    from ragassay.cli.questions_reveal import salt_at
+    from ragassay.cli.questions_reveal import check_own, salt_at
     from ragassay.manifest.held_out import decode_held_out
     from ragassay.manifest.item_set import set_slug
     from ragassay.question.split import read_share
@@ -100,6 +100,8 @@ def _split(
     stem = folder / f"{set_slug(read.benchmark.name)}-held-out"
     salt_path = salt_file or stem.with_name(f"{stem.name}.salt")
     salt, made = salt_at(salt_path)
+    if not made:
+        check_own(salt_path)
     halves = halve(read.benchmark, read_share(share), salt.rank)
     envelope = commit(halves, salt, signer_from(*key), share=share.strip(), now=int(time.time()))
     files = {
@@ -107,7 +109,8 @@ def _split(
         stem.with_name(f"{stem.name}.json"): (halves.held_out.full_form(), SECRET),
         stem.with_name(f"{stem.name}{COMMITMENT}"): (envelope, READ_ONLY),
     }
-    write_together({**files, salt_path: (salt.text(), SECRET)} if made else files)
+    first = {salt_path: (salt.text(), SECRET)} if made else {}  # a commitment without its salt is good for nothing
+    write_together({**first, **files})
     _say_split([*files, salt_path], halves, decode_held_out(envelope), frozen is not None, as_json=as_json)
     return 0
 
@@ -122,10 +125,11 @@ def _say_split(paths: Sequence[Path], halves: Halves, signed: SignedHeldOut, fro
         about = {"publicQuestions": counts[0], "heldOutQuestions": counts[1], "commitmentSha256": signed.digest}
         print_json({**files, **about, "manifestTellsGuesses": frozen})
         return
-    click.echo(f"public      {paths[0]}: {counts[0]} questions")
-    click.echo(f"held out    {paths[1]}: {counts[1]} questions; keep it to yourself")
-    click.echo(f"salt        {paths[3]}: keep it to yourself, and keep it: without it nothing can be shown")
-    click.echo(f"commitment  {paths[2]}: publish it")
+    shown = [printable(str(path)) for path in paths]
+    click.echo(f"public      {shown[0]}: {counts[0]} questions")
+    click.echo(f"held out    {shown[1]}: {counts[1]} questions; keep it to yourself")
+    click.echo(f"salt        {shown[3]}: keep it to yourself, and keep it: without it nothing can be shown")
+    click.echo(f"commitment  {shown[2]}: publish it")
     click.echo(f"its sha256  {signed.digest}")
     click.echo(f"signed      {signed.predicate.signer.kid} ({printable(signed.predicate.signer.name)})")
     if frozen:

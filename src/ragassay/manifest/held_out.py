@@ -22,10 +22,12 @@ from ragassay.manifest.item_statement import HeldOutPredicate, HeldOutStatement
 from ragassay.manifest.sign import Signer
 from ragassay.manifest.signed import Form, Signed, read_signed, sign_checked
 from ragassay.manifest.statement import HELD_OUT_KIND, HELD_OUT_TYPE, STATEMENT_TYPE, Subject
-from ragassay.records import Question, to_json
+from ragassay.records import Benchmark, Question, to_json
 
 SCHEME = "ragassay-held-out/1"
 SALT_BYTES = 32
+LEAST_BYTES = 16
+"""The fewest different bytes in a salt that is read; of 32 random bytes fewer than 20 never differ in practice."""
 SALTS_FORMAT = "ragassay-item-salts/1"
 MAX_HELD_OUT = 20_000
 """The most questions that one commitment holds."""
@@ -60,9 +62,12 @@ class Salt:
         """Return the salted hash of the bytes of the held-out file."""
         return hmac.new(self._key("whole"), data, hashlib.sha256).hexdigest()
 
-    def item_salt(self, question: str) -> bytes:
-        """Return the key of the question with that id."""
-        return self._key("item", question)
+    def item_salt(self, name: str, version: str, question: str) -> bytes:
+        """Return the key of the question with that id in the held-out half of that name and version.
+
+        One secret may serve several versions: what is revealed of one says nothing of any other.
+        """
+        return self._key("item", canon.canonical([name, version, question]).decode())
 
     def text(self) -> bytes:
         """Return the bytes of the salt file: 64 hex digits and a line feed."""
@@ -82,7 +87,12 @@ def read_salt(data: bytes) -> Salt | Mapping[str, bytes]:
     """Return the secret of a salt file, or the keys of single questions by id; raises `InputError`."""
     text = data.decode("utf-8", "replace").strip()
     if _SHA256.fullmatch(text):
-        return Salt(bytes.fromhex(text))
+        secret = bytes.fromhex(text)
+        if len(set(secret)) < LEAST_BYTES:
+            raise InputError(
+                "it holds a salt that is not random, so guesses could be tried; name a new file, and one is made"
+            )
+        return Salt(secret)
     try:
         value = canon.load_strict(data, max_bytes=16 << 20, max_depth=4)
         salts = value["salts"] if value.get("format") == SALTS_FORMAT else None
@@ -93,9 +103,9 @@ def read_salt(data: bytes) -> Salt | Mapping[str, bytes]:
     return {name: bytes.fromhex(one) for name, one in salts.items()}
 
 
-def write_item_salts(salt: Salt, questions: list[str]) -> bytes:
-    """Return the bytes of a file with the keys of single questions, which reveal those alone."""
-    salts = {name: salt.item_salt(name).hex() for name in questions}
+def write_item_salts(salt: Salt, chosen: Benchmark) -> bytes:
+    """Return the bytes of a file with the keys of the questions in `chosen`, which reveal those alone."""
+    salts = {one.id: salt.item_salt(chosen.name, chosen.version, one.id).hex() for one in chosen.questions}
     return canon.canonical({"format": SALTS_FORMAT, "salts": salts}) + b"\n"
 
 

@@ -32,6 +32,8 @@ SUFFIX = ".items.dsse.json"
 MAX_ITEM_MANIFEST_BYTES = 16 << 20
 MAX_ITEMS = 20_000
 """The most questions that one manifest describes."""
+ITEMS_FOLDER = "items"
+"""The folder of a workspace that keeps the item manifests which its runs name."""
 
 
 class SignedItems(Signed[QuestionSetPredicate], frozen=True):
@@ -55,7 +57,7 @@ def items_file(name: str, version: str) -> str:
 
 def items_kept_at(digest: str) -> str:
     """Return where a workspace keeps the item manifest of that SHA-256, below its root."""
-    return f"items/{digest}.dsse.json"
+    return f"{ITEMS_FOLDER}/{digest}.dsse.json"
 
 
 def pages_digest(pages: Sequence[Page]) -> str:
@@ -144,6 +146,11 @@ def _sums_problem(predicate: QuestionSetPredicate) -> str | None:
         return "evidence that was found under folds names them, and no other does"
     if not all(item.evidence for item in predicate.items):
         return "an item has no evidence"
+    dropped = predicate.review.dropped
+    if len(set(dropped)) != len(dropped) or not {item.id for item in predicate.items}.isdisjoint(dropped):
+        return "a question that was dropped stands once among the dropped, and not among the items"
+    if not all(one.rule and one.questions and one.reason.strip() for one in predicate.lint.waivers):
+        return "a waiver names a rule, questions and a reason"
     return _previous_problem(predicate)
 
 

@@ -12,13 +12,14 @@ from ragassay.errors import VerifyError
 from ragassay.manifest import dsse
 from ragassay.manifest.build import sign_payload
 from ragassay.manifest.item_statement import HeldOutStatement, QuestionSetStatement
-from ragassay.manifest.sign import Signer, check_signature
+from ragassay.manifest.sign import Signer, check_signature, decode_x, is_weak, thumbprint
 from ragassay.manifest.statement import (
     PAYLOAD_TYPE,
     STATEMENT_TYPE,
     IntentStatement,
     JudgementStatement,
     RedactionStatement,
+    SignerRef,
     Statement,
     VoidStatement,
 )
@@ -69,6 +70,15 @@ class Signed(msgspec.Struct, Generic[P], frozen=True):
         """Tell whether the key with these 32 bytes made the signature."""
         signature = dsse.decode_base64(self.envelope.signatures[0].sig)
         return check_signature(x, signature, dsse.pae(self.envelope.payload_type, self.payload))
+
+    def signed_by_named(self) -> bool:
+        """Tell whether the key that the statement names made the signature; whose key that is, no code can say here."""
+        signer: SignerRef = self.predicate.signer  # type: ignore[attr-defined]
+        try:
+            x = decode_x(signer.x)
+        except ValueError:
+            return False
+        return not is_weak(x) and thumbprint(x) == signer.kid and self.signed_by(x)
 
 
 def sign_checked(statement: S, form: Form[S], signer: Signer) -> bytes:

@@ -11,7 +11,7 @@ from ragassay.manifest.files import REGISTRY, WITHHELD
 from ragassay.manifest.redaction_statement import decode_withheld
 from ragassay.publish.deciding import decided_by_place, is_fixed, of_run, standing
 from ragassay.publish.review_folder import FOLDER
-from ragassay.publish.texts import PublicText, file_texts, text_at
+from ragassay.publish.texts import ITEMS, PublicText, file_texts, text_at
 from ragassay.records.publication import Decision, Finding, LeftOut, Publication, SignOff
 from ragassay.site.record import BoardPlan
 
@@ -26,6 +26,7 @@ _ANEW: Mapping[str, str] = {
     WITHHELD: "or take the run back with `ragassay unpublish`: it is public already",
     DECISIONS: "or decide that finding again with another --reason",
     SIGN_OFFS: "or sign off under another name, and take the reading of this one back",
+    ITEMS: "or write it otherwise, make the next version with `ragassay questions bump`, and run that",
     LEFT_OUT: "or give the folder of that judgement another name",
     BOARD_FILE: "or write it otherwise in the board file",
     REGISTRY: "keys keep their names in the registry for good",

@@ -20,6 +20,8 @@ from ragassay.site.loaded import LoadedRun
 
 JUDGEMENTS = "judgements/"
 """What stands before the name of a judgement's file: `judgements/<its folder>/<file>`."""
+ITEMS = "item manifest"
+"""The place of what the item manifest of the run's frozen question set says: the site serves it as it was signed."""
 NAME_OF = " (its name)"
 """What follows a place where the name of a member is the text."""
 
@@ -45,7 +47,7 @@ class PublicText(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def public_texts(run: LoadedRun) -> Iterator[PublicText]:
-    """Yield every string of every file of a run and of its judgements that are not refused, in a fixed order.
+    """Yield every string of a run's files, of its judgements that are not refused and of its item manifest, in order.
 
     So are the names of members where anybody may choose them, and whole files that are no JSON. A lone surrogate is
     replaced by U+FFFD, so that offsets stay.
@@ -56,6 +58,8 @@ def public_texts(run: LoadedRun) -> Iterator[PublicText]:
         if judgement.document is not None:
             for name in sorted(judgement.files):
                 yield from file_texts(run.id, f"{JUDGEMENTS}{judgement.id}/{name}", judgement.files[name])
+    if run.items is not None:
+        yield from file_texts(run.id, ITEMS, run.items)
 
 
 def file_texts(run: str | None, name: str, data: bytes) -> Iterator[PublicText]:

@@ -96,7 +96,7 @@ def prepare(board: BoardFile, workspace: Workspace, keys: Keys, options: Options
     """Read corpus and questions, make model and judge, and check that the board may start."""
     problems = Gathered()
     budget = Budget(board.max_microusd, max_tokens=board.max_tokens)
-    asked = problems.of(lambda: asked_questions(board, options.subset))
+    asked = problems.of(lambda: asked_questions(board, options.subset, workspace.root))
     chunker = problems.of(lambda: make_chunker(board.chunker))
     answering = problems.of(lambda: make_endpoint(board.answer, keys, budget, options.weights_cache))
     judges = problems.of(lambda: make_judge(board.judge, board.scorer, keys, budget, options.weights_cache))

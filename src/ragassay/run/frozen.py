@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -18,13 +19,15 @@ from ragassay.manifest.item_set import (
 )
 from ragassay.manifest.item_statement import QuestionSetPredicate
 from ragassay.manifest.log_disk import read_file
-from ragassay.manifest.sign import decode_x, is_weak, thumbprint
 from ragassay.question import QuestionFile, load_file
 from ragassay.records import Benchmark
 from ragassay.records.question import version_numbers
 from ragassay.run.workspace import Workspace, write_bytes
+from ragassay.verify.item_set import contradictions
 
 NEXT = "a frozen file never changes: put the signed bytes back, or make the next version with `ragassay questions bump`"
+MAX_SHOWN = 20
+"""How many contradictions between a manifest and its file are named; the rest is counted."""
 
 
 class FrozenSet(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,8 +55,8 @@ def load_set(questions: Path) -> tuple[QuestionFile, FrozenSet | None]:
     """
     frozen = frozen_of(questions)
     read = load_file(questions)
-    if frozen is not None and read.benchmark.digest() != frozen.predicate.benchmark.digest.sha256:
-        raise _altered(questions, "its questions are not those that were signed")
+    if frozen is not None:
+        _hold(questions, frozen, read.benchmark)
     return read, frozen
 
 
@@ -68,7 +71,24 @@ def frozen_of(questions: Path) -> FrozenSet | None:
     Raises `InputError` where the manifest is none, is not signed by the key that it names, or signs other bytes than
     those of the file. Whose key it is, `ragassay verify` tells.
     """
-    envelope = envelope_beside(questions)
+    found = [one for place in _places(questions) if (one := _frozen_by(envelope_beside(place), questions)) is not None]
+    if len({one.signed.digest for one in found}) > 1:
+        names = " and ".join(str(one.envelope) for one in found)
+        raise InputError(f"{questions} has two item manifests, {names}; move the one that is not meant away")
+    return found[0] if found else None
+
+
+def _places(questions: Path) -> list[Path]:
+    """Return under which names a manifest is looked for: the file's own, and, of a link, that of what it leads to."""
+    try:
+        return list(dict.fromkeys([questions, questions.resolve()])) if questions.is_symlink() else [questions]
+    except (OSError, RuntimeError) as error:
+        raise InputError(f"the question file {questions} is a link that leads nowhere") from error
+
+
+def _frozen_by(envelope: Path, questions: Path) -> FrozenSet | None:
+    if envelope.is_symlink() and not envelope.exists():
+        raise InputError(f"{envelope} is a link that leads nowhere; {NEXT}")
     data = read_file(envelope, MAX_ITEM_MANIFEST_BYTES)
     if data is None:
         return None
@@ -78,12 +98,34 @@ def frozen_of(questions: Path) -> FrozenSet | None:
     return FrozenSet(path=questions, envelope=envelope, signed=signed)
 
 
+def _hold(questions: Path, frozen: FrozenSet, benchmark: Benchmark) -> None:
+    """Raise `InputError` where the manifest says of the set what the set does not hold, whoever signed it."""
+    if frozen.predicate.benchmark.digest.sha256 != benchmark.digest():
+        raise _altered(questions, "its questions are not those that were signed")
+    if wrong := contradictions(frozen.predicate, benchmark):
+        shown = [f"{one.where}: {one.message}" for one in wrong[:MAX_SHOWN]]
+        beyond = [f"and {len(wrong) - MAX_SHOWN} more"] if len(wrong) > MAX_SHOWN else []
+        raise InputError(f"{frozen.envelope} says of {questions} what does not stand there; {NEXT}", [*shown, *beyond])
+
+
 def frozen_versions(folder: Path, name: str) -> list[str]:
     """Return the frozen versions of the set of that name in a folder, lowest first."""
     start = f"{set_slug(name)}-"
     names = [path.name.removesuffix(SUFFIX) for path in folder.glob(f"*{SUFFIX}")]
     found = [text.removeprefix(start) for text in names if text.startswith(start)]
     return sorted((one for one in found if version_numbers(one)), key=lambda one: version_numbers(one) or (0, 0, 0))
+
+
+def halves_left(folder: Path, name: str, versions: Sequence[str]) -> str | None:
+    """Return what to do about item manifests without their question file, None where every one has its file."""
+    start = f"{set_slug(name)}-"
+    lone = [one for one in versions if not (folder / f"{start}{one}.json").exists()]
+    if not lone:
+        return None
+    return (
+        f"{folder / f'{start}{lone[0]}{SUFFIX}'} stands there without its question file, as a freezing that was "
+        "interrupted leaves it: remove it, or put the file back"
+    )
 
 
 def keep_items(workspace: Workspace, frozen: FrozenSet) -> str:
@@ -103,11 +145,9 @@ def items_kept(root: Path, digest: str) -> Path:
 def _read(envelope: Path, data: bytes) -> SignedItems:
     try:
         signed = decode_items(data)
-        signer = signed.predicate.signer
-        x = decode_x(signer.x)
-    except (VerifyError, ValueError) as error:
+    except VerifyError as error:
         raise InputError(f"{envelope} is no item manifest ({error}); {NEXT}") from error
-    if is_weak(x) or thumbprint(x) != signer.kid or not signed.signed_by(x):
+    if not signed.signed_by_named():
         raise InputError(f"{envelope} is not signed by the key that it names, or was changed; {NEXT}")
     return signed
 

@@ -17,7 +17,8 @@ SECRET = 0o600
 def write_together(files: Mapping[Path, tuple[bytes, int]]) -> None:
     """Write new files, each with its mode; raises `InputError`, and then none of them is there.
 
-    Every file that is there already is named. A file appears under its name with all its bytes.
+    Every file that is there already is named. A file appears under its name with all its bytes, one after the other:
+    a kill may leave the first of them, so one without which the others must not be seen stands first.
     """
     if there := [path for path in files if path.exists() or path.is_symlink()]:
         raise InputError("nothing was written: what is there is not replaced", [f"{path} exists" for path in there])

@@ -9,9 +9,8 @@ import msgspec
 from ragassay import __version__
 from ragassay.errors import InputError
 from ragassay.manifest import Signer
-from ragassay.manifest.held_out import SCHEME, Salt, SignedHeldOut, item_hash, sign_held_out
+from ragassay.manifest.held_out import SCHEME, Salt, item_hash, sign_held_out
 from ragassay.manifest.item_statement import HeldOutPredicate, SetRef
-from ragassay.manifest.sign import decode_x, is_weak, thumbprint
 from ragassay.manifest.statement import Digest, Evaluator
 from ragassay.question.printable import printable
 from ragassay.question.split import Halves
@@ -35,7 +34,7 @@ def commit(halves: Halves, salt: Salt, signer: Signer, *, share: str, now: int) 
         share=share,
         items=len(held.questions),
         whole=salt.whole(held.full_form()),
-        hashes=tuple(sorted(item_hash(question, salt.item_salt(question.id)) for question in held.questions)),
+        hashes=tuple(sorted(item_hash(one, salt.item_salt(held.name, held.version, one.id)) for one in held.questions)),
         tool=Evaluator(name="ragassay", version=__version__),
         created=now,
         signer=signer.ref(),
@@ -49,13 +48,3 @@ def only(benchmark: Benchmark, ids: Sequence[str]) -> Benchmark:
     if unknown := [f"there is no question {printable(name)!r}" for name in ids if name not in known]:
         raise InputError("nothing was revealed", unknown)
     return msgspec.structs.replace(benchmark, questions=tuple(q for q in benchmark.questions if q.id in set(ids)))
-
-
-def signed_by_named(signed: SignedHeldOut) -> bool:
-    """Tell whether a commitment is signed by the key that it names; whose key that is, its fingerprint tells."""
-    signer = signed.predicate.signer
-    try:
-        x = decode_x(signer.x)
-    except ValueError:
-        return False
-    return not is_weak(x) and thumbprint(x) == signer.kid and signed.signed_by(x)

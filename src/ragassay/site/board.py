@@ -17,7 +17,7 @@ from ragassay.site.closedbook import closed_book, control_of
 from ragassay.site.exposure import all_documents, by_key, exposure_lines
 from ragassay.site.fairness import fairness_facts
 from ragassay.site.figures import board_row
-from ragassay.site.frozen import frozen_facts, frozen_line, frozen_warnings
+from ragassay.site.frozen import frozen_facts, frozen_line, frozen_warnings, same_name_warnings
 from ragassay.site.given import Given, given_of
 from ragassay.site.group import Group, current_versions, ended, groups, is_measured, role_of, table_key, why_apart
 from ragassay.site.judgeknown import Known
@@ -165,7 +165,7 @@ def _table(group: Group, given: _Given, *, apart: str | None) -> Table:
         questions=questions,
         warnings=table_warnings(standing, questions, group.latest, plan if main else None, judging)
         + unrecorded(lines, benchmark, measured=is_measured(group.latest))
-        + tuple(frozen_warnings(frozen)),
+        + (*frozen_warnings(frozen), *same_name_warnings(benchmark, given.runs.values())),
         judging=judging,
         review=review,
         facts=(*frozen_facts(frozen), *fairness_facts(lines), *review_facts(review)),

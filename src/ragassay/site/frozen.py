@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from ragassay.errors import VerifyError
 from ragassay.manifest.item_set import SignedItems, decode_items
-from ragassay.manifest.sign import decode_x, is_weak, thumbprint
+from ragassay.records import Benchmark
 from ragassay.site.frozenrecord import FrozenLine
 from ragassay.site.loaded import LoadedRun
 from ragassay.site.numbers import plural
+from ragassay.site.safe import one_line
+from ragassay.verify.item_set import contradictions
 
 
 def frozen_line(runs: Sequence[LoadedRun]) -> FrozenLine | None:
@@ -29,11 +31,16 @@ def frozen_line(runs: Sequence[LoadedRun]) -> FrozenLine | None:
         signed = decode_items(data)
     except VerifyError as error:
         return msgspec.structs.replace(line, problem=f"its item manifest cannot be read: {error}")
-    asked = next(run.document.predicate.benchmark.digest for run in runs if run.document is not None)
-    if signed.predicate.benchmark.digest != asked:
+    asked = next(run.document for run in runs if run.document is not None)
+    if signed.predicate.benchmark.digest != asked.predicate.benchmark.digest:
         return msgspec.structs.replace(line, problem="the item manifest that its runs name is of another set")
-    if not _is_signed(signed):
+    if not signed.signed_by_named():
         return msgspec.structs.replace(line, problem="its item manifest is not signed by the key that it names")
+    if wrong := contradictions(signed.predicate, asked.benchmark):
+        first = f"{one_line(wrong[0].where or '')[:80]}: {wrong[0].message}"
+        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+        problem = f"its item manifest says of the questions what they are not: {first}{more}"
+        return msgspec.structs.replace(line, problem=problem)
     return _known(line, signed)
 
 
@@ -62,6 +69,22 @@ def frozen_warnings(line: FrozenLine | None) -> list[str]:
     return said
 
 
+def same_name_warnings(benchmark: Benchmark, runs: Iterable[LoadedRun]) -> list[str]:
+    """Say that another set of this very name and version is frozen, which some run of the board was asked."""
+    manifests = {digest: run.items for run in runs if run.items and (digest := manifest_of(run)) is not None}
+    asked = benchmark.digest()
+    for digest, data in sorted(manifests.items()):
+        try:
+            signed = decode_items(data)
+        except VerifyError:
+            continue  # the table of the runs that name it says so
+        about = signed.predicate.benchmark
+        same = (about.name, about.version) == (benchmark.name, benchmark.version)
+        if same and about.digest.sha256 != asked and signed.signed_by_named():
+            return [f"these are not the questions that were frozen under this name and version ({digest[:8]})"]
+    return []
+
+
 def day(line: FrozenLine) -> str:
     """Return the day on which the set was frozen, as its signer says."""
     return time.strftime("%Y-%m-%d", time.gmtime(min(line.created or 0, 253_402_300_799)))
@@ -75,15 +98,6 @@ def reviewed_words(line: FrozenLine) -> str:
 def derived_words(line: FrozenLine) -> str:
     """Say how many items were derived from a system under test."""
     return f"{plural(line.derived or 0, 'question')} derived from a system under test"
-
-
-def _is_signed(signed: SignedItems) -> bool:
-    signer = signed.predicate.signer
-    try:
-        x = decode_x(signer.x)
-    except ValueError:
-        return False
-    return not is_weak(x) and thumbprint(x) == signer.kid and signed.signed_by(x)
 
 
 def _known(line: FrozenLine, signed: SignedItems) -> FrozenLine:

@@ -41,10 +41,13 @@ def check_reveal(
 
     A committed hash counts for one question only.
     """
-    left = Counter(signed.predicate.hashes)
+    about = signed.predicate
+    left = Counter(about.hashes)
     found: dict[str, list[str]] = {"held": [], "changed": [], "unsalted": []}
     for question in benchmark.questions:
-        key = salt.item_salt(question.id) if isinstance(salt, Salt) else salt.get(question.id)
+        key = (
+            salt.item_salt(about.name, about.version, question.id) if isinstance(salt, Salt) else salt.get(question.id)
+        )
         if key is None:
             found["unsalted"].append(question.id)
             continue
@@ -52,9 +55,9 @@ def check_reveal(
         found["held" if left[hashed] else "changed"].append(question.id)
         left[hashed] -= 1
     return Revealed(
-        committed=signed.predicate.items,
+        committed=about.items,
         held=tuple(found["held"]),
         changed=tuple(found["changed"]),
         unsalted=tuple(found["unsalted"]),
-        whole=salt.whole(data) == signed.predicate.whole if isinstance(salt, Salt) else None,
+        whole=salt.whole(data) == about.whole if isinstance(salt, Salt) else None,
     )

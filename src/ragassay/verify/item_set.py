@@ -135,10 +135,29 @@ def _check_file(predicate: QuestionSetPredicate, questions: bytes | None, findin
         findings.add(error.code, str(error).replace(BENCHMARK, "it"), name)
         findings.not_made("items against the question file", "the question file cannot be read")
         return None
+    _check_about(predicate, benchmark, findings)
+    return benchmark
+
+
+def contradictions(predicate: QuestionSetPredicate, benchmark: Benchmark) -> tuple[Finding, ...]:
+    """Return what a manifest says of a question set that does not follow from that set, in the order of `verify`.
+
+    Whoever has a key can sign any words about a file: none of them may be repeated before they were held against it.
+    """
+    findings = Findings()
+    if predicate.benchmark.digest.sha256 != benchmark.digest():
+        findings.add("BENCHMARK_DIGEST", "the question set is not the one that was signed", ITEMS)
+    _check_about(predicate, benchmark, findings)
+    _check_items(predicate, benchmark, findings)
+    return findings.results()[0]
+
+
+def _check_about(predicate: QuestionSetPredicate, benchmark: Benchmark, findings: Findings) -> None:
+    about = predicate.benchmark
     said = (about.name, about.version, about.items, about.item_set.sha256)
     if said != (benchmark.name, benchmark.version, len(benchmark.questions), benchmark.item_set_digest()):
-        findings.add("BENCHMARK_MISMATCH", "name, version, number of items or itemSet is another", name)
-    return benchmark
+        where = set_file(about.name, about.version)
+        findings.add("BENCHMARK_MISMATCH", "name, version, number of items or itemSet is another", where)
 
 
 def _check_items(predicate: QuestionSetPredicate, benchmark: Benchmark, findings: Findings) -> None:
@@ -190,6 +209,10 @@ def _check_previous(predicate: QuestionSetPredicate, previous: bytes | None, fin
         about = before.predicate.benchmark
         if (about.name, about.version, about.digest) != (predicate.benchmark.name, named.version, named.digest):
             findings.add("SET_PREVIOUS", "it is of another set, version or digest than is named", ITEMS)
+        if before.predicate.created > predicate.created + SLACK_S:
+            findings.add("WINDOW", f"the set was signed before version {named.version}, which it names", ITEMS)
+        if not before.signed_by_named():
+            findings.add("SET_PREVIOUS", f"the manifest of version {named.version} is not signed", ITEMS)
     findings.made("the version before")
 
 
