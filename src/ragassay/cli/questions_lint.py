@@ -23,6 +23,8 @@ from ragassay.records import Benchmark
 if TYPE_CHECKING:
     from ragassay.question.repairs import Repair
     from ragassay.question.rules import LintFinding, Similar
+    from ragassay.question.waivers import Waiver
+    from ragassay.run.frozen import FrozenSet
 
 
 @click.command("check")
@@ -34,16 +36,16 @@ def check(file: Path, source: Path | None, as_json: bool) -> int:
 
     Exit code 1 when evidence is missing or a lint error stands.
     """
-    from ragassay.question import lint, load_waivers, match_evidence, report
+    from ragassay.question import lint, match_evidence, report
     from ragassay.run.frozen import load_set
 
     file, source = of_board(file, source)
     if source is None:
         raise click.UsageError("give --corpus, or a board file in place of FILE")
-    read, _ = load_set(file)
+    read, frozen = load_set(file)
     pages = pages_of(source)
     evidence = match_evidence(read.benchmark, pages)
-    broken = lint(read.benchmark, pages, evidence, waivers=load_waivers(file))
+    broken = lint(read.benchmark, pages, evidence, waivers=_waivers(file, frozen))
     failed = any(finding.fails for finding in broken)
     if as_json:
         counts = {**report.evidence_counts(evidence), "pages": len(pages)}
@@ -102,16 +104,16 @@ def lint_(
     Lines of a file of the same name ending in .waive let findings stand. Exit code 1 when an error stands; warnings
     alone leave it 0.
     """
-    from ragassay.question import lint, literal_problems, load_waivers, report
+    from ragassay.question import lint, literal_problems, report
     from ragassay.run.frozen import load_set
 
     _check_rules(rules)
     file, source = of_board(file, source)
     mended = _mend(file) if fix else ()
-    read, _ = load_set(file)
+    read, frozen = load_set(file)
     pages = None if source is None else pages_of(source)
     similar = None if embedder is None else _similar(embedder)
-    found = lint(read.benchmark, pages, waivers=load_waivers(file), similar=similar)
+    found = lint(read.benchmark, pages, waivers=_waivers(file, frozen), similar=similar)
     broken = [finding for finding in found if _wanted(finding, rules, severity)]
     failed = any(finding.fails for finding in broken)
     if as_json:
@@ -123,6 +125,16 @@ def lint_(
         _print_lines(report.lint_lines(broken, _checked(read)))
         _print_unjudgeable(read.benchmark)
     return int(failed)
+
+
+def _waivers(file: Path, frozen: FrozenSet | None) -> tuple[Waiver, ...]:
+    """Return the waivers beside a question file; of a frozen set, those that were signed with it."""
+    from ragassay.question import load_waivers
+    from ragassay.question.rules.waived import waiver_of
+
+    if frozen is None:
+        return load_waivers(file)
+    return tuple(waiver_of(one.rule, one.questions, one.reason) for one in frozen.predicate.lint.waivers)
 
 
 def _check_rules(rules: Sequence[str]) -> None:

@@ -11,6 +11,7 @@ from ragassay.question.evidence import EvidenceFinding
 from ragassay.question.printable import printable
 from ragassay.question.reviews import ReviewLine, reviewed, standing
 from ragassay.question.rules import LintFinding
+from ragassay.question.rules.waived import waiver_of
 from ragassay.question.written import name_problem
 from ragassay.records import Benchmark, Provenance, Question
 
@@ -126,8 +127,9 @@ def checked(benchmark: Benchmark, evidence: Sequence[EvidenceFinding], broken: S
 
 
 def waiver_line(rule: str, questions: Sequence[str], reason: str) -> str:
-    """Return a waiver as a line of a file of waivers."""
-    names = [name if _BARE.fullmatch(name) else f'"{_ESCAPED.sub(_BACKSLASHED, name)}"' for name in questions]
+    """Return the waiver of a finding as a line of a file of waivers."""
+    of = waiver_of(rule, questions, reason).questions
+    names = [name if _BARE.fullmatch(name) else f'"{_ESCAPED.sub(_BACKSLASHED, name)}"' for name in of]
     return f"{rule} {' '.join(names)}  # {' '.join(reason.split())}"
 
 

@@ -122,10 +122,14 @@ def standing(lines: Iterable[ReviewLine]) -> dict[str, ReviewLine]:
 
 
 def state_of(question: Question, line: ReviewLine | None) -> ReviewState:
-    """Return what the standing line means for a question: `stale` where it is about other words than today's."""
+    """Return what the standing line means for a question: `stale` where it is about other words than today's.
+
+    Words that the reviewer wrote are the reviewer's own once they stand in the question file.
+    """
     if line is None:
         return "unreviewed"
-    return _BY_DECISION[line.decision] if line.material == material(question) else "stale"
+    known = {line.material} if line.edited is None else {line.material, material(line.edited)}
+    return _BY_DECISION[line.decision] if material(question) in known else "stale"
 
 
 def reviewed(benchmark: Benchmark, lines: Iterable[ReviewLine]) -> Reviewed:

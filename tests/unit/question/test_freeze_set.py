@@ -154,6 +154,24 @@ def test_a_waiver_can_be_written_back() -> None:
         ]
 
 
+def test_a_waiver_about_the_whole_set_is_written_back_as_one() -> None:
+    """The manifest names every question of such a finding; the line that stands for it names none."""
+    wide = waiver_line("derived-from-system", ["q-0", "q-1", "q-2", "q-3"], "all were made so")
+    assert wide == "derived-from-system *  # all were made so"
+    lint = decode_items(frozen_waived()).predicate.lint
+    assert [(one.rule, len(one.questions)) for one in lint.waivers] == [("derived-from-system", 4)]
+    (line,) = [waiver_line(one.rule, one.questions, one.reason) for one in lint.waivers]
+    assert parse_waivers(line, []) == (Waiver(rule="derived-from-system", questions=("*",), reason="so it is", line=1),)
+
+
+def frozen_waived() -> bytes:
+    """Return the manifest of a set of which all questions are derived from a system, and are let be so."""
+    derived = Provenance(author="A. Writer", derived_from_system=True)
+    asked = small_set(*(question(n, provenance=derived) for n in range(4)))
+    waivers = [Waiver(rule="derived-from-system", questions=("*",), reason="so it is")]
+    return seal_set(checked(asked, waivers=waivers), "1.0.0", SIGNER, now=NOW)[1]
+
+
 def test_the_digest_of_pages_does_not_depend_on_their_order() -> None:
     """It is over ids and texts, sorted."""
     pages = [page(0), page(1)]

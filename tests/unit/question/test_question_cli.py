@@ -7,10 +7,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from frozen_lab import NOW, SIGNER, checked, docs, question, small_set
 from ragassay import canon
 from ragassay.cli import main
+from ragassay.question import Waiver
+from ragassay.records import Question
+from ragassay.run.freeze_set import seal_set
 
 BOARD = """
 name = "b"
@@ -163,6 +168,32 @@ def test_check_says_no_when_a_lint_error_stands(folder: Path, verb: Any) -> None
     assert code == 1
     assert "error  passage-shared  net, again" in out
     assert out.count("at net.md [") == 2
+
+
+def test_a_frozen_set_is_held_against_the_waivers_that_were_signed(tmp_path: Path, verb: Any) -> None:
+    """No file of waivers stands beside it, and what was let stand is an error no more than when it was frozen."""
+    about = claim_beyond()
+    waivers = [Waiver(rule="target-unfounded", questions=("q-1",), reason="the page says it elsewhere")]
+    data, envelope = seal_set(checked(small_set(question(0), about), waivers=waivers), "1.0.0", SIGNER, now=NOW)
+    (tmp_path / "acme-1.0.0.json").write_bytes(data)
+    (tmp_path / "acme-1.0.0.items.dsse.json").write_bytes(envelope)
+    (tmp_path / "docs").mkdir()
+    for one in docs().pages:
+        (tmp_path / "docs" / one.id).write_text(one.text, encoding="utf-8")
+    for sub in ("check", "lint"):
+        code, out, _ = verb(sub, tmp_path / "acme-1.0.0.json", "--corpus", tmp_path / "docs")
+        assert "waived: the page says it elsewhere" in out
+        assert code == 0
+    (tmp_path / "loose.json").write_bytes(data)
+    code, out, _ = verb("check", tmp_path / "loose.json", "--corpus", tmp_path / "docs")
+    assert "target-unfounded" in out
+    assert code == 1
+
+
+def claim_beyond() -> Question:
+    """Return a question whose target says a name that its evidence does not say."""
+    asked = question(1)
+    return msgspec.structs.replace(asked, target=f"{asked.target[:-1]} by ISO_9000.")
 
 
 def test_check_reads_a_built_corpus(folder: Path, verb: Any) -> None:

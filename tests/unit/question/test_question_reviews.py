@@ -79,6 +79,15 @@ def test_each_question_is_in_one_state_and_the_set_is_as_the_reviewers_left_it()
     assert kept["four"] is FOUR
 
 
+def test_an_edit_stands_once_its_words_are_in_the_file() -> None:
+    """A frozen set holds the reviewer's own words: they are not stale, and other words still are."""
+    change = edit(TWO, target="2.")
+    applied = question("two", target="2.", provenance=Provenance(author="A. Writer", reviewed_by="B. Reader"))
+    assert reviewed(Benchmark(name="set", questions=(applied,)), [change]).edited == ("two",)
+    other = msgspec.structs.replace(applied, target="3.")
+    assert reviewed(Benchmark(name="set", questions=(other,)), [change]).stale == ("two",)
+
+
 def test_the_last_decision_counts_and_undo_brings_the_one_before_back() -> None:
     """Whoever decides later decides; taken back, the earlier decision stands again, and then none."""
     first, second = line(ONE), line(ONE, "reject", reviewer="C. Other")

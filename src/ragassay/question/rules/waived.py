@@ -17,6 +17,15 @@ SET_WIDE = 3
 """From so many questions on, a finding is about the whole set and waived by `*`."""
 
 
+def waiver_of(rule: str, questions: Sequence[str], reason: str) -> Waiver:
+    """Return the waiver of a finding about these questions: `*` where the finding is about the whole set."""
+    return Waiver(rule=rule, questions=_named(questions), reason=reason)
+
+
+def _named(questions: Sequence[str]) -> tuple[str, ...]:
+    return tuple(questions) if len(questions) < SET_WIDE else (ALL,)
+
+
 def waive(findings: Sequence[LintFinding], waivers: Sequence[Waiver], material: Material) -> list[LintFinding]:
     """Return the findings, those that a sound waiver names with its reason, and what is wrong with the waivers."""
     wrong = {waiver: message for waiver in waivers if (message := _wrong(waiver, material))}
@@ -24,7 +33,7 @@ def waive(findings: Sequence[LintFinding], waivers: Sequence[Waiver], material: 
     used: set[tuple[str, frozenset[str]]] = set()
     made: list[LintFinding] = []
     for finding in findings:
-        key = finding.rule, frozenset(finding.questions if len(finding.questions) < SET_WIDE else (ALL,))
+        key = finding.rule, frozenset(_named(finding.questions))
         used.add(key)
         made.append(msgspec.structs.replace(finding, waived=reasons.get(key)))
     made += [broken("waiver-wrong", waiver.questions, _line(waiver, message)) for waiver, message in wrong.items()]
