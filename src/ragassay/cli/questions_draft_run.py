@@ -63,7 +63,9 @@ class Draft:
         self._kept = kept
         self._before = _before(given)
         self._avoided = [load_file(path).benchmark for path in given.avoid]
-        self._name = given.name or (board.name if board else given.out.stem)
+        self._planned = load_plan(places.plan)
+        self._told_name = given.name or (self._planned.name if self._planned else None)
+        self._name = self._told_name or (board.name if board else given.out.stem)
         if self._before is not None:
             self._name = self._before.name
         self._site = Site(pages, self._name)
@@ -85,7 +87,7 @@ class Draft:
     def go_on(self, author: str | None, created: str, topics: dict[str, str]) -> int:
         """Plan, ask or read, and write; return the exit code."""
         about = About(author=author, created=created, topics=topics)
-        plan = self._plan()
+        plan = msgspec.structs.replace(self._plan(), name=self._told_name)
         if self._given.by_hand:
             code = self._by_hand(plan, about)
         elif self._given.model is not None or self._given.board is not None:
@@ -108,13 +110,14 @@ class Draft:
     def _plan(self) -> Plan:
         pages = self._site.pages
         avoid = _used(self._avoided, pages)
-        plan = load_plan(self._places.plan)
+        plan = self._planned
         if plan is None:
             own = _used([self._before], pages) if self._before else set()
             self._wanted = self._given.count or DEFAULT_COUNT
             return make_plan(pages, self._wanted, self._given.seed or 0, avoid | own)
         if problems := self._differences(plan, avoid):
-            raise InputError(f"{self._places.plan} is the plan of another draft; name another --out", problems)
+            what = f"{self._places.plan} is the plan of another draft; name another --out, or move that folder away"
+            raise InputError(what, problems)
         if (self._given.count or 0) > len(plan.slots):
             avoid |= _used([self._before], pages) if self._before else set()
             plan = extended(plan, pages, self._given.count or 0, avoid, self._tried(plan))

@@ -68,6 +68,15 @@ def test_from_worksheet_to_question_file(tmp_path: Path) -> None:
     assert "nothing is new" in again.output
 
 
+def test_the_name_that_was_told_once_holds_for_the_commands_after(tmp_path: Path) -> None:
+    """The plan keeps the name of the set, and the question file gets it without being told again."""
+    docs = site(tmp_path)
+    assert code(by_hand(docs, "--name", "acme-docs")) == 0
+    fill(sheets(tmp_path)[0])
+    assert code(by_hand(docs)) == 0
+    assert load_benchmark(tmp_path / "questions.json").name == "acme-docs"
+
+
 def test_all_problems_of_all_worksheets_come_at_once(tmp_path: Path) -> None:
     """Form and content are both told, by file; the sound third is not taken, and no worksheet changes."""
     docs = site(tmp_path)

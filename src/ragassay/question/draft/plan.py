@@ -73,6 +73,8 @@ class Plan(Record, frozen=True):
     slots: tuple[Slot, ...]
     rounds: int = 1
     """How often places that got no question were given a further page."""
+    name: str | None = None
+    """What the set was last told to be called; no part of what is drawn."""
     format: str = FORMAT
 
 
