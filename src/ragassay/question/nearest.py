@@ -14,6 +14,8 @@ from ragassay.records import Record
 
 ALIKE_PERCENT = 50
 """A passage is named only when so much of the text's words stand in it."""
+MARGIN_PERCENT = 20
+"""By how much a passage elsewhere has to be more alike than one on the text's own page."""
 MOST_WORDS = 300
 """Of a longer text the beginning is looked for."""
 _WORDS = re.compile(r"\w+|[^\w\s]")
@@ -53,7 +55,11 @@ class Passages:
         return {id_: frozenset(page.said.split()) for id_, page in self._pages.items()}
 
     def nearest(self, text: str, prefer: Sequence[str] = ()) -> Passage | None:
-        """Return the passage most like `text`, at equal likeness on a page of `prefer`; None where none is alike."""
+        """Return the passage most like `text`, None where none is alike.
+
+        One on a page of `prefer` gives way only to one that is much more alike: elsewhere nearly the same sentence may
+        speak of another thing, as a manual says of many settings what their default is.
+        """
         words = _WORDS.findall(said(text))[:MOST_WORDS]
         if not words:
             return None
@@ -61,7 +67,8 @@ class Passages:
         best: Passage | None = None
         for page in dict.fromkeys((*preferred, *self._likely(said(text).split()))):
             found = _nearest_on(page, self._pages[page], words)
-            if found is not None and (best is None or found.same_percent > best.same_percent):
+            margin = MARGIN_PERCENT if best is not None and best.page in preferred and page not in preferred else 0
+            if found is not None and (best is None or found.same_percent > best.same_percent + margin):
                 best = found
         return best
 

@@ -84,6 +84,19 @@ def test_the_nearest_passage_may_be_on_another_page() -> None:
     assert one({"a": FACT}, {"a": FILLER}, FACT).nearest is None
 
 
+def test_the_own_page_gives_way_only_to_what_is_much_more_alike() -> None:
+    """Another setting's default is worded as the old text was, yet the new default stands on the own page."""
+    old, new = "The default value is four megabytes (4MB).", "The default value is eight megabytes (8MB)."
+    other = "The default is four megabytes (4MB)."
+    found = one({"a": old}, {"a": new, "b": other}, old).nearest
+    assert found is not None
+    assert (found.page, [change.now for change in found.changes]) == ("a", ["eight", "8MB"])
+    poor = "The default value is off, says (this page), in megabytes."
+    found = one({"a": old}, {"a": poor, "b": other}, old).nearest
+    assert found is not None
+    assert found.page == "b"
+
+
 def test_the_own_page_wins_among_equals() -> None:
     """The page that holds the question, or the one that it moved to, stands before others."""
     changed = FACT.replace("16", "32")
