@@ -7,7 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+import site_factory as make
 
 from frozen_lab import NOW, SIGNER, checked, freeze_into, frozen, question, small_set
 from ragassay import canon
@@ -21,6 +23,7 @@ from ragassay.run.freeze_set import seal_set
 from ragassay.run.frozen import envelope_beside, keep_items, load_set
 from ragassay.run.frozen_kept import check_name_free
 from ragassay.run.workspace import Workspace
+from ragassay.site import build_board, load_runs
 from ragassay.verify.item_set import SetReport, contradictions, verify_item_set
 from ragassay.verify.policy import Unpinned
 
@@ -196,3 +199,24 @@ def test_a_set_without_its_manifest_does_not_pass_as_the_version_that_was_run(tm
     kept.write_bytes(b"{}")
     kept.with_name("folder.dsse.json").mkdir()
     check_name_free(workspace.root, altered())
+
+
+def test_a_board_repeats_no_lie_of_a_manifest_that_its_runs_name(tmp_path: Path) -> None:
+    """Runs name whatever their signer kept: a false number of reviews is a fault on the board, and no fact."""
+    envelope = lied(LIES["reviews"])
+    bench = small_set()
+    settings = make.config("bm25", "bm25", bench)
+    around = msgspec.structs.replace(settings.circumstance, item_manifest=canon.sha256(envelope))
+    settings = msgspec.structs.replace(settings, circumstance=around)
+    outcomes = [make.outcome(one, "supports") for one in bench.questions]
+    make.write_run(tmp_path / "runs", settings, bench, outcomes)
+    kept = tmp_path / items_kept_at(canon.sha256(envelope))
+    kept.parent.mkdir()
+    kept.write_bytes(envelope)
+    board = build_board(load_runs(tmp_path, now=make.START + 10_000), now=make.START + 10_000)
+    (table,) = board.tables
+    assert table.frozen is not None
+    assert "says of the questions what they are not" in str(table.frozen.problem)
+    assert table.frozen.reviewed is None
+    assert not any("frozen as version" in fact for fact in table.facts)
+    assert any("says of the questions what they are not" in warning for warning in table.warnings)

@@ -54,13 +54,17 @@ def freeze(
     file, source = of_board(file, source)
     if source is None:
         raise click.UsageError("give --corpus, or a board file in place of FILE")
-    benchmark = load_set(file)[0].benchmark
+    read, signed_already = load_set(file)
+    benchmark = read.benchmark
     folder = out or file.parent
     asked = version or benchmark.version
     there = frozen_versions(folder, benchmark.name)
     problem = version_problem(asked, there, own=benchmark.version)
     if (half := halves_left(folder, benchmark.name, there)) is not None:
         problem = half
+    elif signed_already is not None:
+        of = signed_already.predicate.benchmark.version
+        problem = f"it is frozen already, as version {of}: one version is signed once; `questions bump` makes the next"
     elif problem is None and there:
         problem = f"{set_slug(benchmark.name)} is frozen as version {there[-1]}; `questions bump` makes the next one"
     signing = Signing(author=author, not_derived=not_derived, drop_rejected=drop_rejected)

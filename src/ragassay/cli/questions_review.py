@@ -20,7 +20,7 @@ from ragassay.cli.question_sources import (
     print_json,
 )
 from ragassay.errors import PluginError
-from ragassay.question import ReviewLine, load_file, load_reviews
+from ragassay.question import ReviewLine, load_reviews
 from ragassay.question.reviews import ReviewState, line_digest, reviews_beside, standing, state_of
 from ragassay.site.safe import fitted, one_line
 
@@ -52,7 +52,9 @@ def review(file: Path, source: Path | None, reviewer: str | None, port: int, onl
 
 
 def _list(file: Path, *, as_json: bool) -> int:
-    read = load_file(file)
+    from ragassay.run.frozen import load_set
+
+    read, _ = load_set(file)
     stands = standing(load_reviews(reviews_beside(file)))
     rows = [(one.id, state_of(one, line), line) for one in read.benchmark.questions for line in [stands.get(one.id)]]
     counts = Counter(state for _, state, _ in rows)

@@ -35,9 +35,11 @@ def write_together(files: Mapping[Path, tuple[bytes, int]]) -> None:
             placed.append(path)
         for folder in {path.parent for path in files}:
             sync(folder)
-    except OSError as error:
+    except BaseException as error:
         for one in placed:
             one.unlink(missing_ok=True)
+        if not isinstance(error, OSError):
+            raise
         raise InputError(f"{path} cannot be written ({error.strerror or error}); nothing was written") from error
     finally:
         for one in begun:

@@ -55,22 +55,26 @@ def _score(row: RowRuns, identity: str, means: Mapping[str, float | None]) -> Co
 
 def control_of(rows: Sequence[RowRuns]) -> RowRuns | None:
     """Return the control of a table that stands, None where there is none."""
-    return next((row for row in rows if row.role == "control" and row.standing != "superseded"), None)
+    return next(iter(controls_of(rows)), None)
+
+
+def controls_of(rows: Sequence[RowRuns]) -> list[RowRuns]:
+    """Return every control of a table that stands."""
+    return [row for row in rows if row.role == "control" and row.standing != "superseded"]
 
 
 def closed_books(documents: Sequence[RunDocument], benchmark: str, least: float) -> list[ClosedBook]:
-    """Return what the controls on the question set of digest `benchmark` show, one for each model and judge.
+    """Return what the controls on the question set of digest `benchmark` show, one for each row, model and judge.
 
     The set counts as the current one, whatever was run last.
     """
     own = [document for document in documents if document.predicate.benchmark.digest.sha256 == benchmark]
     found: dict[tuple[object, ...], ClosedBook] = {}
     for group in groups(own, None):
-        row = control_of(row_runs(group, None, current_versions(own, None), {}, main=False))
-        book = closed_book(row, least) if row is not None else None
-        if row is not None and book is not None:
-            p = group.latest.predicate
-            found.setdefault((str(p.model), p.judge.id, str(p.judge.digest), p.metric.id), book)
+        p = group.latest.predicate
+        for row in controls_of(row_runs(group, None, current_versions(own, None), {}, main=False)):
+            if (book := closed_book(row, least)) is not None:
+                found.setdefault((row.name, str(p.model), p.judge.id, str(p.judge.digest), p.metric.id), book)
     return list(found.values())
 
 

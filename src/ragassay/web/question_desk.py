@@ -13,11 +13,12 @@ from typing import TypeAlias
 import msgspec
 
 from ragassay.errors import InputError
-from ragassay.question import EvidenceFinding, LintFinding, Waiver, load_file, load_waivers
+from ragassay.question import EvidenceFinding, LintFinding, Waiver, load_waivers
 from ragassay.question.kept_lint import KeptLint
 from ragassay.question.reviews import ReviewLine, standing, state_of
 from ragassay.question.waivers import waivers_path
 from ragassay.records import Benchmark, Page, Question
+from ragassay.run.frozen import load_questions
 from ragassay.run.question_reviews import ReviewBook
 
 LOOK_AGAIN_S = 2.0
@@ -129,7 +130,7 @@ class QuestionDesk:
     def _read_benchmark(self, surely: bool) -> Benchmark:
         stats = _stats(self.file)
         if surely or self._benchmark is None or self._benchmark[0] != stats:
-            self._benchmark = (stats, load_file(self.file).benchmark)
+            self._benchmark = (stats, load_questions(self.file))
         return self._benchmark[1]
 
     def _read_documentation(self, surely: bool) -> Documentation | None:

@@ -199,3 +199,13 @@ def test_no_control_run_is_exit_code_2(tmp_path: Path, asked: Any) -> None:
             _control(tmp_path / ".ragassay", make.benchmark(6, version="0.9.0"))
     code, said = asked(board, "--from", "2")
     assert (code, "must be a decimal number above 0" in said) == (2, True)
+
+
+def test_each_control_row_is_told(tmp_path: Path, asked: Any) -> None:
+    """Of two controls none hides what the other one answers."""
+    bench = make.benchmark(2)
+    make.write_row(tmp_path / ".ragassay", "a-control", "none", bench, lambda _n, _k: "omits")
+    make.write_row(tmp_path / ".ragassay", "b-control", "none", bench, lambda n, _k: "supports" if n == 1 else "omits")
+    code, said = asked(_folder(tmp_path, bench), "--json")
+    models = {one["row"]: [known["id"] for known in one["known"]] for one in json.loads(said)["models"]}
+    assert (code, models) == (1, {"a-control": [], "b-control": ["q-001"]})
