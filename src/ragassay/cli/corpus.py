@@ -16,6 +16,7 @@ import msgspec
 from ragassay import plugins
 from ragassay.cli.corpus_crawl import crawl_
 from ragassay.cli.corpus_diff import diff_
+from ragassay.cli.corpus_named import corpus_named
 from ragassay.cli.verb_group import VerbGroup
 from ragassay.errors import InputError
 from ragassay.records import JSON, Corpus
@@ -55,7 +56,7 @@ def build(
     """
     from ragassay.corpus import read_corpus, store_corpus, summary
 
-    plan = _plan(source or Path("board.toml"))
+    plan = corpus_named(source or Path("board.toml"))
     chunker = _chunker(_override(plan.chunker, kind, params))
     with _shown() as progress:
         corpus = read_corpus(plan.source, chunker, progress=progress, pdf=pdf or plan.pdf)
@@ -66,55 +67,6 @@ def build(
         for line in _lines(corpus, folder):
             click.echo(line)
     return 0
-
-
-class _Plan(msgspec.Struct, frozen=True):
-    """What is read, the chunker's table, the workspace folder, and whether PDF files are pages."""
-
-    source: Path
-    chunker: JSON
-    workspace: Path
-    pdf: bool = False
-
-
-def _plan(given: Path) -> _Plan:
-    """Return what an argument stands for; of a board nothing but its [corpus] table need be right."""
-    if given.suffix.lower() != ".toml":
-        return _Plan(given, {"kind": "heading"}, Path(".ragassay"))
-    try:
-        board = tomllib.loads(given.read_bytes().decode("utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"{given} does not exist; name a folder of documentation, or run `ragassay init`") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"{given} cannot be read as TOML: {error}") from error
-    table = board.get("corpus")
-    if not isinstance(table, dict):
-        raise InputError(f"{given} has no [corpus] table; give it one with `path` or `crawl`")
-    workspace = given.parent / ".ragassay"
-    source = _source(given, table, workspace)
-    entry = table.get("chunker", {"kind": "heading"})
-    if not isinstance(entry, dict) or not isinstance(entry.get("kind"), str):
-        raise InputError(f"{given}: corpus.chunker needs a `kind`, for example {{ kind = 'heading' }}")
-    if not isinstance(pdf := table.get("pdf", False), bool):
-        raise InputError(f"{given}: corpus.pdf must be true or false")
-    return _Plan(source, entry, workspace, pdf)
-
-
-def _source(given: Path, table: JSON, workspace: Path) -> Path:
-    """Return the documentation that a [corpus] table names, by its path or by the site that was crawled."""
-    from ragassay.corpus.crawled import crawl_folder
-
-    named = {key: table[key] for key in ("path", "crawl") if key in table}
-    value = next(iter(named.values()), None)
-    if len(named) != 1 or not isinstance(value, str) or not value:
-        what = "`path`, the folder or archive of the documentation, or `crawl`, the address of its site"
-        raise InputError(f"{given}: [corpus] needs either {what}")
-    if "path" in named:
-        return given.parent / value
-    try:
-        return crawl_folder(value, workspace)
-    except InputError as error:
-        raise InputError(f"{given}: corpus.crawl: {error.message}") from error
 
 
 def _override(entry: JSON, kind: str | None, params: tuple[str, ...]) -> JSON:
@@ -149,11 +101,22 @@ def _lines(corpus: Corpus, folder: Path) -> Iterator[str]:
     yield f"chunks    {len(corpus.chunks):,} ({kind}" + (f": {params})" if params else ")")
     yield from _done(source)
     yield f"left out  {len(left):,} of {source['seen']:,}"
-    yield from (f"  {one['path']}: {one['reason']}" for one in left[:SHOWN])
-    if len(left) > SHOWN:
-        yield f"  … and {len(left) - SHOWN:,} more, all listed in corpus.json"
+    yield from _left_out(left, of_crawl=source["kind"] == "crawl")
     yield f"digest    {corpus.digest()}"
     yield f"stored in {folder}"
+
+
+def _left_out(left: list[JSON], *, of_crawl: bool) -> Iterator[str]:
+    """Yield what was left out: of a crawl, which has listed it, how much for each reason and what is new here."""
+    from ragassay.corpus.found import UNREADABLE, by_kind
+
+    if of_crawl:
+        yield from (f"  {kind}: {count:,}" for kind, count in by_kind(one["reason"] for one in left).items())
+    told = [one for one in left if not of_crawl or one["reason"].startswith(UNREADABLE)]
+    yield from (f"  {one['path']}: {one['reason']}" for one in told[:SHOWN])
+    if len(left) > len(told[:SHOWN]):
+        more = len(told) - SHOWN
+        yield "  all are listed in corpus.json" if of_crawl else f"  … and {more:,} more, all listed in corpus.json"
 
 
 def _done(source: JSON) -> Iterator[str]:

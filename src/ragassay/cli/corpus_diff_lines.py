@@ -18,7 +18,7 @@ MAX_CHANGES = 8
 _SAID = {
     "stands": "stand",
     "folded": "stand folded",
-    "mended": "stand, and did not before",
+    "mended": "mended",
     "none": "without evidence",
     "moved": "on another page",
     "doubled": "in more places than before",

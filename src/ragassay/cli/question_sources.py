@@ -18,7 +18,7 @@ corpus_option = click.option(
     "--corpus",
     "source",
     type=click.Path(path_type=Path),
-    help="The documentation (a folder or an archive), or a built corpus folder.",
+    help="The documentation: a folder, an archive, a page, a crawl folder, a built corpus, or a board that names it.",
 )
 _PDF = "ragassay.corpus.pdf"
 """Where a verb remembers whether its board reads PDF files."""
@@ -38,14 +38,20 @@ class _Whole:
 
 
 def pages_of(source: Path) -> Sequence[Page]:
-    """Return the pages of documentation (a folder, an archive, one page), or of a built corpus folder."""
+    """Return the pages of documentation, as `corpus_of` reads it."""
     return corpus_of(source).pages
 
 
 def corpus_of(source: Path, *, pdf: bool = False) -> Corpus:
-    """Return documentation as `pages_of` reads it, with what made the texts of its pages; PDF files too with `pdf`."""
+    """Return documentation: a folder, an archive, one page, a crawl folder, a built corpus, or that of a board.
+
+    PDF files are pages with `pdf`, or where the board says so.
+    """
+    from ragassay.cli.corpus_named import corpus_named
     from ragassay.corpus import load_corpus, read_corpus
 
+    named = corpus_named(source)
+    source, pdf = named.source, pdf or named.pdf
     if (source / "corpus.json").is_file() and (source / "pages.jsonl").is_file():
         return load_corpus(source)
     context = click.get_current_context(silent=True)
@@ -53,11 +59,17 @@ def corpus_of(source: Path, *, pdf: bool = False) -> Corpus:
 
 
 def of_board(path: Path, source: Path | None) -> tuple[Path, Path | None]:
-    """Return what a board names as question file and, where no other is given, as corpus; else the same again."""
-    if path.suffix != ".toml":
-        return path, source
+    """Return what a board names as question file and, where no other is given, as corpus; else the same again.
+
+    A board that is only begun, without answering model, judge and rows, need have [corpus] and [benchmark] alone.
+    """
+    from ragassay.cli.corpus_named import is_begun, is_board, questions_named
     from ragassay.run.board_file import load_board
 
+    if not is_board(path):
+        return path, source
+    if is_begun(path):
+        return questions_named(path), source or path
     board = load_board(path)
     click.get_current_context().meta[_PDF] = board.pdf and source is None
     return board.benchmark, source or board.corpus

@@ -67,18 +67,21 @@ def draft(corpus: Path, **options: Any) -> int:
     topics = _topics(given)
     board = _board(corpus, given)
     about = (given.author, datetime.datetime.now(datetime.UTC).date().isoformat(), topics)
-    source = board.corpus if board is not None and corpus.suffix == ".toml" else corpus
-    with Draft.opened(source, given, board) as drafting:
+    with Draft.opened(corpus, given, board) as drafting:
         code = drafting.go_on(*about)
     print_report(drafting.report, drafting.asked, given)
     return code
 
 
 def _board(corpus: Path, given: Given) -> BoardFile | None:
-    """Return the board that is known: the one in place of the corpus, else the one whose judge is asked."""
+    """Return the board that is known: the one in place of the corpus, else the one whose judge is asked.
+
+    One in place of the corpus that has no models and rows yet names nothing but the corpus.
+    """
+    from ragassay.cli.corpus_named import is_begun, is_board
     from ragassay.run.board_file import load_board
 
-    path = corpus if corpus.suffix == ".toml" else given.board
+    path = corpus if is_board(corpus) and not is_begun(corpus) else given.board
     return None if path is None else load_board(path)
 
 

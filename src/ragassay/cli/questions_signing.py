@@ -64,7 +64,7 @@ def signer_from(keys: Path, key: str | None) -> Signer:
 
 
 def docs_from(source: Path, benchmark: Benchmark, url: str | None) -> Docs:
-    """Return the documentation at `source`, called as the question file calls it."""
+    """Return the documentation at `source`, called as the question file calls it, else by its own name and address."""
     from ragassay.run.freeze_set import Docs
 
     corpus = corpus_of(source)
@@ -72,8 +72,8 @@ def docs_from(source: Path, benchmark: Benchmark, url: str | None) -> Docs:
     return Docs(
         pages=corpus.pages,
         extractor=corpus.extractor,
-        name=(given.get("name") or given.get("source") or source.resolve().name)[:500],
-        url=url or given.get("url"),
+        name=str(given.get("name") or given.get("source") or corpus.source.get("name") or source.resolve().name)[:500],
+        url=url or given.get("url") or corpus.source.get("start"),
     )
 
 

@@ -217,6 +217,38 @@ def test_a_board_can_be_checked_against_another_corpus(folder: Path, verb: Any) 
     assert verb("lint", folder / "board.toml", "--corpus", folder / "less")[0] == 1
 
 
+def test_a_board_that_is_only_begun_names_documentation_and_questions(folder: Path, verb: Any) -> None:
+    """Before there are models and rows, [corpus] and [benchmark] are enough; after that the board is read whole."""
+    begun = folder / "begun.toml"
+    begun.write_text(BOARD[BOARD.index("[corpus]") : BOARD.index("[answer]")], encoding="utf-8")
+    for sub in ("check", "lint"):
+        code, out, _ = verb(sub, begun)
+        assert code == 0
+        assert "2 questions: 0 errors" in out
+    assert verb("review", begun, "--list")[0] == 1
+    code, out, _ = verb("draft", begun, "--by-hand", "-n", 1, "--out", folder / "new.json")
+    assert (code, out.partition(":")[0]) == (1, "2 pages"), "too short to be asked about, yet read"
+    begun.write_text(begun.read_text(encoding="utf-8") + '[judge]\nkind = "literal"\n', encoding="utf-8")
+    code, _, err = verb("check", begun)
+    assert code == 2
+    assert "answer: is missing" in err
+
+
+def test_a_board_may_stand_for_the_corpus(folder: Path, verb: Any) -> None:
+    """`--corpus board.toml` is the documentation that the board names; one that names no question file says so."""
+    board = folder / "docs.toml"
+    board.write_text('[corpus]\npath = "docs"\n', encoding="utf-8")
+    code, out, _ = verb("check", folder / "questions.json", "--corpus", board)
+    assert code == 0
+    assert "2 evidence texts in 2 pages" in out
+    code, _, err = verb("check", board)
+    assert code == 2
+    assert "names no question file" in err
+    code, _, err = verb("check", folder / "nowhere.toml")
+    assert code == 2
+    assert "does not exist" in err
+
+
 def test_check_needs_a_corpus(folder: Path, verb: Any) -> None:
     """Without one the usage is wrong."""
     code, _, err = verb("check", folder / "questions.json")
