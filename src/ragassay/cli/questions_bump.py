@@ -68,6 +68,7 @@ def bump(
 
     Reviews of questions that did not change stand. FROZEN stays as it is.
     """
+    from ragassay.corpus import reads_pdf
     from ragassay.question.freezing import Signing
     from ragassay.run.frozen import load_set
 
@@ -83,7 +84,8 @@ def bump(
         raise click.UsageError("give --corpus, the documentation of the next version")
     after = load_set(edited)[0].benchmark
     signing = Signing(author=author, not_derived=not_derived, drop_rejected=drop_rejected)
-    found = checked_set(edited, after, docs_from(source, after, url), signing, before=_reviews(frozen))
+    docs = docs_from(source, after, url, pdf=reads_pdf(frozen.predicate.corpus.extractor))
+    found = checked_set(edited, after, docs, signing, before=_reviews(frozen))
     found, change = _moved(read.benchmark, found, frozen)
     asked, problems = _version(frozen, change, version, folder)
     if read.benchmark.name != after.name:

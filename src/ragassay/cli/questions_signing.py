@@ -63,11 +63,14 @@ def signer_from(keys: Path, key: str | None) -> Signer:
     return run_signer(keys) if key is None else signer_named(keys, key)
 
 
-def docs_from(source: Path, benchmark: Benchmark, url: str | None) -> Docs:
-    """Return the documentation at `source`, called as the question file calls it, else by its own name and address."""
+def docs_from(source: Path, benchmark: Benchmark, url: str | None, *, pdf: bool = False) -> Docs:
+    """Return the documentation at `source`, called as the question file calls it, else by its own name and address.
+
+    PDF files are pages with `pdf`, or where a board says so.
+    """
     from ragassay.run.freeze_set import Docs
 
-    corpus = corpus_of(source)
+    corpus = corpus_of(source, pdf=pdf)
     given = {name: value for name, value in benchmark.corpus.items() if isinstance(value, str) and value.strip()}
     return Docs(
         pages=corpus.pages,

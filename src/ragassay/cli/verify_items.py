@@ -39,7 +39,7 @@ def verify_items(
     """Check item manifests, print what was found, and return 0 where all are accepted, else 1."""
     if questions is not None and len(paths) > 1:
         raise InputError("--questions is the file of one item manifest; check them one by one")
-    pages = _pages(corpus)
+    pages = _Pages(corpus)
     checked = [(path, _check(Path(path), trust, questions, pages)) for path in paths]
     accepted = all(report.ok(strict) for _, report in checked)
     if as_json:
@@ -52,15 +52,30 @@ def verify_items(
     return 0 if accepted else 1
 
 
-def _pages(corpus: Path | None) -> Sequence[Page] | None:
-    if corpus is None:
-        return None
-    from ragassay.cli.question_sources import pages_of
+class _Pages:
+    """The pages of the documentation, read as a manifest says that they were read: with PDF files or without."""
 
-    return pages_of(corpus)
+    def __init__(self, corpus: Path | None) -> None:
+        self._corpus = corpus
+        self._read: dict[bool, Sequence[Page]] = {}
+
+    def of(self, envelope: bytes) -> Sequence[Page] | None:
+        """Return the pages for one manifest, None where no documentation was given."""
+        if self._corpus is None:
+            return None
+        from ragassay.cli.question_sources import corpus_of
+        from ragassay.corpus import reads_pdf
+
+        try:
+            pdf = reads_pdf(decode_items(envelope).predicate.corpus.extractor)
+        except VerifyError:
+            pdf = False  # the report says that the manifest cannot be read
+        if pdf not in self._read:
+            self._read[pdf] = corpus_of(self._corpus, pdf=pdf).pages
+        return self._read[pdf]
 
 
-def _check(path: Path, trust: Trust, questions: Path | None, pages: Sequence[Page] | None) -> SetReport:
+def _check(path: Path, trust: Trust, questions: Path | None, pages: _Pages) -> SetReport:
     envelope = _read(path, MAX_ITEM_MANIFEST_BYTES + 1)
     if envelope is None:
         raise InputError(f"{path} does not exist; an item manifest stands beside its question file")
@@ -75,7 +90,7 @@ def _check(path: Path, trust: Trust, questions: Path | None, pages: Sequence[Pag
         policy=trust.policy,
         now=int(time.time()),
         previous=_previous(path, envelope),
-        pages=pages,
+        pages=pages.of(envelope),
         registry=registry,
         problems=trust.problems,
     )

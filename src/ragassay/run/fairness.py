@@ -101,7 +101,7 @@ def board_fairness(board: BoardFile, progress: Progress | None = None) -> BoardF
     problems.raise_all(f"the fairness of {board.path.name} cannot be looked up")
     assert benchmark is not None
     assert chunker is not None
-    corpus = read_corpus(board.corpus, chunker, progress=progress)
+    corpus = read_corpus(board.corpus, chunker, progress=progress, pdf=board.pdf)
     findings = match_evidence(benchmark, corpus.pages)
     rows = [_unbuilt(row, benchmark, corpus, findings, refused.get(row.name)) for row in board.rows]
     return BoardFairness(
