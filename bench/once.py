@@ -12,7 +12,8 @@ import uvloop
 
 from ragassay.manifest import generate_key
 from ragassay.run.board_file import load_board
-from ragassay.run.board_run import Options, build_rows, plan_passes, prepare, run_passes
+from ragassay.run.board_run import plan_passes, run_passes
+from ragassay.run.prepared import Options, build_rows, prepare
 from ragassay.run.registration import Registrar
 from ragassay.run.status import RunStatus
 from ragassay.run.workspace import Workspace

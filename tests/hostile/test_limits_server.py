@@ -24,9 +24,8 @@ from ragassay.cli.key_making import ensure_key
 from ragassay.cli.spending import limits_said
 from ragassay.errors import InputError
 from ragassay.records import Secret
-from ragassay.run import board_run
-from ragassay.run.board_run import Prepared
 from ragassay.run.journal import read_entries
+from ragassay.run.prepared import Prepared, prepare
 from ragassay.testing import chat_replies
 from ragassay.testing.chat_server import ChatServer, Fault
 
@@ -45,13 +44,12 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def prepared(monkeypatch: pytest.MonkeyPatch) -> list[Prepared]:
     """What each run was prepared as, oldest first."""
     kept: list[Prepared] = []
-    real = board_run.prepare
 
-    def prepare(*given: Any) -> Prepared:
-        kept.append(real(*given))
+    def keeping(*given: Any) -> Prepared:
+        kept.append(prepare(*given))
         return kept[-1]
 
-    monkeypatch.setattr("run_lab.prepare", prepare)
+    monkeypatch.setattr("run_lab.prepare", keeping)
     return kept
 
 

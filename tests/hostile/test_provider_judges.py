@@ -16,7 +16,7 @@ from run_lab import Lab
 
 from ragassay.manifest import decode_run, read_run
 from ragassay.records import JSON
-from ragassay.run.board_run import Options
+from ragassay.run.prepared import Options
 from ragassay.testing.chat_replies import judge
 from ragassay.testing.provider_imitations import completion, openai_error
 from ragassay.testing.provider_servers import Asked, Imitation, ProviderServer, Said, streamed

@@ -15,8 +15,8 @@ from run_lab import LOG_SIGNER, SIGNER, Lab  # noqa: E402
 
 from ragassay.errors import InputError  # noqa: E402
 from ragassay.manifest.log_folder import LogFolder  # noqa: E402
-from ragassay.run.board_run import Options  # noqa: E402
 from ragassay.run.plan import open_passes  # noqa: E402
+from ragassay.run.prepared import Options  # noqa: E402
 from ragassay.run.voiding import void_pass  # noqa: E402
 from ragassay.verify.audit import audit  # noqa: E402
 

@@ -24,8 +24,8 @@ from ragassay.manifest.keyfile import load_key  # noqa: E402
 from ragassay.manifest.log_disk import write_files  # noqa: E402
 from ragassay.manifest.readable import unreadable  # noqa: E402
 from ragassay.run.board_file import load_board  # noqa: E402
-from ragassay.run.board_run import Options  # noqa: E402
 from ragassay.run.plan import open_passes  # noqa: E402
+from ragassay.run.prepared import Options  # noqa: E402
 from ragassay.site.runs import load_runs  # noqa: E402
 
 

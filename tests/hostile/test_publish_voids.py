@@ -19,9 +19,9 @@ from ragassay.errors import InputError  # noqa: E402
 from ragassay.manifest.files import INTENT  # noqa: E402
 from ragassay.manifest.log_folder import LogFolder  # noqa: E402
 from ragassay.run import plan, registration, voiding  # noqa: E402
-from ragassay.run.board_run import Options  # noqa: E402
 from ragassay.run.journal import claimed  # noqa: E402
 from ragassay.run.plan import VOID, PassPlan, all_passes, open_passes  # noqa: E402
+from ragassay.run.prepared import Options  # noqa: E402
 from ragassay.run.registration import Registrar  # noqa: E402
 from ragassay.run.voiding import void_pass  # noqa: E402
 from ragassay.verify.audit import Audit, audit  # noqa: E402

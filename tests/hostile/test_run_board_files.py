@@ -9,7 +9,7 @@ import pytest
 from ragassay.errors import InputError
 from ragassay.records import Secret
 from ragassay.run.board_file import load_board
-from ragassay.run.board_run import Options, prepare
+from ragassay.run.prepared import Options, prepare
 from ragassay.run.workspace import Workspace
 
 TOP = 'name = "b"\n[corpus]\npath = "docs"\n[benchmark]\nfile = "q.json"\n'

@@ -20,7 +20,7 @@ from ragassay.cli.board import build, find_places
 from ragassay.errors import StackError
 from ragassay.manifest import decode_run, read_run
 from ragassay.records import Hit
-from ragassay.run.board_run import Options
+from ragassay.run.prepared import Options
 from ragassay.testing import chat_replies
 from ragassay.testing.chat_server import ChatServer, Fault
 

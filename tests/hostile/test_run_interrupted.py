@@ -22,8 +22,8 @@ from ragassay.errors import InputError, StackError  # noqa: E402
 from ragassay.manifest import decode_run, read_run  # noqa: E402
 from ragassay.records import Hit  # noqa: E402
 from ragassay.run import board_run, plan, workspace  # noqa: E402
-from ragassay.run.board_run import Options  # noqa: E402
 from ragassay.run.held import held_passes  # noqa: E402
+from ragassay.run.prepared import Options  # noqa: E402
 from ragassay.testing import chat_replies  # noqa: E402
 from ragassay.testing.chat_server import ChatServer  # noqa: E402
 

@@ -35,7 +35,7 @@ def command(model: str, workspace: Path | None, site: Path) -> int:
     from ragassay.cli.run import execute, finish
     from ragassay.cli.verify import verify_strictly
     from ragassay.run.board_file import load_board
-    from ragassay.run.board_run import Options
+    from ragassay.run.prepared import Options
     from ragassay.run.proofs import renew_proofs
     from ragassay.run.workspace import Workspace
 

@@ -26,12 +26,13 @@ from ragassay.manifest.log_disk import read_file
 from ragassay.manifest.registry import decode_registry
 from ragassay.records import Secret, to_json
 from ragassay.run.board_file import BoardFile, load_board
-from ragassay.run.board_run import Ended, Options, Prepared, build_rows, plan_passes, prepare, run_passes
+from ragassay.run.board_run import Ended, plan_passes, run_passes
 from ragassay.run.budget import Budget
 from ragassay.run.build import Keys, needed_keys
 from ragassay.run.held import held_passes
 from ragassay.run.passes import Row
 from ragassay.run.plan import PassPlan, orphans
+from ragassay.run.prepared import Options, Prepared, build_rows, prepare
 from ragassay.run.registration import Registrar
 from ragassay.run.status import RunStatus
 from ragassay.run.workspace import Workspace

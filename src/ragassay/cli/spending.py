@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import click
 
 from ragassay.run.begun import begun
-from ragassay.run.board_run import Options, Prepared
 from ragassay.run.budget import NOTHING, usd
 from ragassay.run.forecast import counts_anything, forecast, in_words, refuse_over_cap, to_be_asked
 from ragassay.run.limiter import LimiterReport
 from ragassay.run.passes import Row
+from ragassay.run.prepared import Options, Prepared
 from ragassay.run.spent import Tally
 from ragassay.run.workspace import Workspace
 from ragassay.site.numbers import plural

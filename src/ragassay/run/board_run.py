@@ -1,67 +1,29 @@
-"""A board from file to signed runs: prepare, plan or continue, traverse, seal."""
+"""A prepared board from its rows to signed runs: plan or continue, traverse, seal."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from pathlib import Path
 
 import msgspec
 
-from ragassay.answer import template_named
-from ragassay.corpus import read_corpus, store_corpus
-from ragassay.errors import InputError
 from ragassay.manifest import build_run
 from ragassay.manifest.files import INTENT, REGISTRY
 from ragassay.manifest.readable import unreadable
-from ragassay.plugins.weights import default_cache
-from ragassay.records import JSON, Benchmark, Corpus, Outcome
-from ragassay.run import preflight
-from ragassay.run.asked import asked_questions
-from ragassay.run.board_file import BoardFile, RowTable
-from ragassay.run.budget import Budget
-from ragassay.run.build import (
-    Keys,
-    Report,
-    StackBuilder,
-    make_chunker,
-    make_endpoint,
-    make_judge,
-    naming,
-    owns_corpus,
-)
-from ragassay.run.fairness import built_fairness
-from ragassay.run.frozen import keep_items
-from ragassay.run.gathered import Gathered
+from ragassay.records import Benchmark, Outcome
 from ragassay.run.journal import GroupWriter, Journal
-from ragassay.run.limits import Endpoint
 from ragassay.run.passes import Fixed, PassRun, Row, traverse
 from ragassay.run.plan import PassPlan, planned
+from ragassay.run.prepared import Options, Prepared
 from ragassay.run.registration import Announcement, Registrar, refuse_given_up
-from ragassay.run.row_config import row_config
 from ragassay.run.search_threads import SearchThreads
 from ragassay.run.spent import tally
 from ragassay.run.state import outcomes_of, refusals, replay
 from ragassay.run.status import RowStatus, RunStatus
 from ragassay.run.workspace import Workspace, write_folder
-from ragassay.seams import Judge
 
 FEW = 10
 """A pass of which at most one question in ten failed for a service's sake has those asked once more before it ends."""
-
-
-class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """What the person who runs it chose."""
-
-    rows: tuple[str, ...] = ()
-    """Only these rows; all where empty."""
-    subset: int | None = None
-    new: bool = False
-    """Give up begun passes instead of continuing them."""
-    seal: bool = False
-    """Sign passes as they are even where a service failed on too many questions."""
-    allow_missing_evidence: bool = False
-    weights_cache: Path = msgspec.field(default_factory=default_cache)
 
 
 class Ended(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,135 +34,6 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True):
     run_id: str
     held: str | None
     missing: Mapping[str, int]
-
-
-class Prepared(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that is the same for all rows, read and checked."""
-
-    board: BoardFile
-    benchmark: Benchmark
-    corpus: Corpus
-    judge: Judge
-    endpoints: Sequence[Endpoint]
-    answering: Endpoint
-    ready: preflight.Ready
-    rows: Sequence[RowTable]
-    budget: Budget
-    keys: Keys
-    """For embedders that are built later."""
-    item_manifest: str | None = None
-    """The SHA-256 of the item manifest of a frozen question set, kept in the workspace."""
-
-
-def prepare(board: BoardFile, workspace: Workspace, keys: Keys, options: Options, report: Report) -> Prepared:
-    """Read corpus and questions, make model and judge, and check that the board may start."""
-    problems = Gathered()
-    budget = Budget(board.max_microusd, max_tokens=board.max_tokens)
-    asked = problems.of(lambda: asked_questions(board, options.subset, workspace.root))
-    chunker = problems.of(lambda: make_chunker(board.chunker))
-    answering = problems.of(lambda: make_endpoint(board.answer, keys, budget, options.weights_cache))
-    judges = problems.of(lambda: make_judge(board.judge, board.scorer, keys, budget, options.weights_cache))
-    problems.of(lambda: template_named(board.template))
-    absent = preflight.check_rows(board, problems)
-    problems.of(lambda: _known_rows(board, options))
-    problems.raise_all(f"{board.path.name} cannot be run as it is")
-    preflight.refuse_absent(absent)
-    assert asked is not None
-    assert chunker is not None
-    assert answering is not None
-    assert judges is not None
-    corpus = read_corpus(board.corpus, chunker, progress=report("corpus"), pdf=board.pdf)
-    workspace.prepare()
-    store_corpus(corpus, workspace.corpora)
-    judge, judging = judges
-    benchmark, frozen = asked
-    ready = preflight.check(board, benchmark, corpus, judge, allow_missing_evidence=options.allow_missing_evidence)
-    return Prepared(
-        board=board,
-        benchmark=benchmark,
-        corpus=corpus,
-        judge=judge,
-        answering=answering,
-        endpoints=[answering, judging] if judging else [answering],
-        ready=ready,
-        rows=[
-            row
-            for row in board.rows
-            if row.name not in ready.left_out and (not options.rows or row.name in options.rows)
-        ],
-        budget=budget,
-        keys=keys,
-        item_manifest=keep_items(workspace, frozen) if frozen else None,
-    )
-
-
-def _known_rows(board: BoardFile, options: Options) -> None:
-    unknown = [name for name in options.rows if name not in {row.name for row in board.rows}]
-    if unknown:
-        raise InputError(f"{board.path.name} has no row {', '.join(map(repr, unknown))}")
-
-
-def build_rows(
-    prepared: Prepared, workspace: Workspace, options: Options, report: Report, status: RunStatus
-) -> list[Row]:
-    """Build every row's retriever and record its configuration."""
-    builder = StackBuilder(
-        prepared.corpus.chunks,
-        evidence=prepared.ready.evidence,
-        cache=workspace.cache,
-        weights_cache=options.weights_cache,
-        report=report,
-        keys=prepared.keys,
-        budget=prepared.budget,
-        folder=prepared.board.path.parent,
-    )
-    template = {"name": prepared.board.template, "digest": template_named(prepared.board.template).digest()}
-    rows = []
-    for row in prepared.rows:
-        builder.leaves.clear()
-        builder.used.clear()
-        with naming(f"row {row.name!r}"):
-            retriever = builder.build(row.stack, f"row {row.name!r}")
-        owns = owns_corpus(row.stack["kind"], retriever)
-        config = row_config(
-            prepared.board,
-            row,
-            benchmark=prepared.benchmark,
-            corpus=prepared.corpus,
-            retriever=retriever,
-            owns_corpus=owns,
-            answering=prepared.answering,
-            judge=prepared.judge,
-            template=template,
-            item_manifest=prepared.item_manifest,
-            fairness=built_fairness(
-                prepared.benchmark, prepared.corpus, prepared.ready.findings, row.stack, builder, owns=owns
-            ),
-        )
-        status.notes += [f"{row.name}: {note}" for note in embedding_notes(config.measure.stack["describe"])]
-        rows.append(
-            Row(
-                name=row.name,
-                retriever=retriever,
-                owns_corpus=owns,
-                kind=row.stack["kind"],
-                config=config,
-                timeout_s=row.timeout_s,
-            )
-        )
-    return rows
-
-
-def embedding_notes(described: JSON) -> list[str]:
-    """Return, for every embedder inside a stack's description, how many chunks were longer than it reads."""
-    notes = []
-    for name, value in described.items():
-        if name == "truncated_chunks" and value:
-            notes.append(f"{value} chunks are longer than the embedder reads; it saw their beginning only")
-        for part in value if isinstance(value, list) else [value]:
-            if isinstance(part, dict):
-                notes += embedding_notes(part)
-    return list(dict.fromkeys(notes))
 
 
 def plan_passes(

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from ragassay.errors import InputError
 from ragassay.records import Record
 from ragassay.run.board_file import LOCAL_MODELS, BoardFile, ModelTable, RowTable
-from ragassay.run.board_run import Prepared
 from ragassay.run.budget import usd
 from ragassay.run.build import Part, parts_of
 from ragassay.run.expectation import (
@@ -16,6 +15,7 @@ from ragassay.run.expectation import (
     OUTPUT_TOKENS_PER_CALL,
     QUESTION_TOKENS,
 )
+from ragassay.run.prepared import Prepared
 from ragassay.run.spent import Calls, Tally
 
 ASK_FROM_MICROUSD = 1_000_000

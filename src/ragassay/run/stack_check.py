@@ -17,12 +17,12 @@ from ragassay.question import evidence_chunks, match_evidence
 from ragassay.records import JSON, Benchmark, Chunk, Corpus, Retrieval
 from ragassay.retrieve import search
 from ragassay.run.board_file import BoardFile, RowTable
-from ragassay.run.board_run import embedding_notes
 from ragassay.run.budget import Budget
 from ragassay.run.build import Keys, Report, StackBuilder, check_stack, described, make_chunker, owns_corpus
 from ragassay.run.frozen import load_questions
 from ragassay.run.gathered import Gathered
 from ragassay.run.preflight import oracle_left_out
+from ragassay.run.prepared import embedding_notes
 from ragassay.run.search_threads import SearchThreads
 from ragassay.run.workspace import Workspace
 from ragassay.seams import Progress, Retriever

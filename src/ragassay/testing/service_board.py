@@ -16,9 +16,10 @@ from ragassay import plugins
 from ragassay.manifest import generate_key
 from ragassay.records import JSON, Hit, Secret
 from ragassay.run.board_file import BoardFile, RowTable, load_board
-from ragassay.run.board_run import Ended, Options, build_rows, plan_passes, prepare, run_passes
+from ragassay.run.board_run import Ended, plan_passes, run_passes
 from ragassay.run.journal import read_entries
 from ragassay.run.passes import Row
+from ragassay.run.prepared import Options, build_rows, prepare
 from ragassay.run.registration import Registrar
 from ragassay.run.state import ItemState, replay
 from ragassay.run.status import RunStatus

@@ -23,7 +23,7 @@ from ragassay.publish.fill import fill_from
 from ragassay.publish.release import release
 from ragassay.publish.withdraw import take_back
 from ragassay.records import Hit
-from ragassay.run.board_run import Options
+from ragassay.run.prepared import Options
 from ragassay.run.workspace import Workspace
 from ragassay.site.publications import PUBLIC, load_public
 from ragassay.site.runs import load_runs

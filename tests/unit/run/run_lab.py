@@ -16,7 +16,8 @@ from ragassay import plugins
 from ragassay.manifest import generate_key, read_run
 from ragassay.records import JSON, Chunk, Hit, OutputRow, Secret, TelemetryRow
 from ragassay.run.board_file import load_board
-from ragassay.run.board_run import Ended, Options, build_rows, plan_passes, prepare, run_passes
+from ragassay.run.board_run import Ended, plan_passes, run_passes
+from ragassay.run.prepared import Options, build_rows, prepare
 from ragassay.run.registration import Registrar
 from ragassay.run.status import RunStatus
 from ragassay.run.workspace import Workspace

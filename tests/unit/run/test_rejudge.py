@@ -19,11 +19,11 @@ from ragassay.manifest import MANIFEST
 from ragassay.manifest.judgement import JudgementDocument
 from ragassay.manifest.judgement_folder import judgement_folders, read_judgement
 from ragassay.records import JSON
-from ragassay.run.board_run import Options
 from ragassay.run.journal import claimed
 from ragassay.run.judge_making import make_judges
 from ragassay.run.judge_panel import Wanted, store_plan
 from ragassay.run.judge_run import JudgementEnded
+from ragassay.run.prepared import Options
 from ragassay.testing import chat_replies
 from ragassay.testing.chat_server import ChatServer
 from ragassay.verify import PinnedKey

@@ -18,7 +18,7 @@ from ragassay import canon, plugins
 from ragassay.errors import StackError
 from ragassay.manifest import MANIFEST, decode_run, read_run
 from ragassay.records import JSON, Chunk, Config, Hit, Message, Reexecution, Reply, to_json
-from ragassay.run.board_run import Options
+from ragassay.run.prepared import Options
 from ragassay.run.reexecutions import keep
 from ragassay.run.rerun import rerun
 from ragassay.run.rerun_parts import MAX_PARTS

@@ -16,9 +16,9 @@ from ragassay.question import load_benchmark, match_evidence
 from ragassay.question.fairness import OWN_TEXTS
 from ragassay.records import Fairness, Hit
 from ragassay.run.board_file import load_board
-from ragassay.run.board_run import Options
 from ragassay.run.build import StackBuilder, make_chunker, owns_corpus
 from ragassay.run.fairness import built_fairness, reading
+from ragassay.run.prepared import Options
 
 
 class Counting:

@@ -16,11 +16,11 @@ from ragassay.plugins.meter import metering
 from ragassay.plugins.price import Price
 from ragassay.records import JSON, Answer, Delivered, Failure, Message, RawVerdict, Reply, Retrieval, Usage
 from ragassay.run.board_file import Limits, ModelTable, load_board
-from ragassay.run.board_run import Options, prepare
 from ragassay.run.budget import NOTHING, Amount, Budget, Need, usd
 from ragassay.run.expectation import Expectation
 from ragassay.run.forecast import Forecast, forecast, in_words, refuse_over_cap, to_be_asked
 from ragassay.run.limits import Endpoint
+from ragassay.run.prepared import Options, prepare
 from ragassay.run.spent import Calls, Tally, tally
 from ragassay.run.state import ItemState
 

@@ -16,8 +16,8 @@ from ragassay.errors import InputError
 from ragassay.manifest import decode_run, read_run
 from ragassay.plugins.judges.literal import LiteralJudge
 from ragassay.records import Hit, JudgeItem, Outcome, Question, RawVerdict, Secret
-from ragassay.run.board_run import Options
 from ragassay.run.passes import WARM_UP, PassRun
+from ragassay.run.prepared import Options
 from ragassay.testing import chat_replies
 from ragassay.testing.chat_server import ChatServer
 from ragassay.verify import Unpinned, verify

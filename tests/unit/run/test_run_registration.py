@@ -20,8 +20,8 @@ from ragassay.manifest.log_folder import LogFolder
 from ragassay.manifest.note import note_key
 from ragassay.manifest.proof import decode_proof
 from ragassay.manifest.statement import RunPredicate
-from ragassay.run.board_run import Options
 from ragassay.run.plan import NEW_INSTEAD, all_passes, open_passes
+from ragassay.run.prepared import Options
 from ragassay.run.registration import Registrar
 
 SIGNER_2 = generate_key("witness")

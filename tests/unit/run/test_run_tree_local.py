@@ -9,7 +9,7 @@ from run_lab import Lab
 
 from ragassay.errors import PluginError
 from ragassay.plugins import weights
-from ragassay.run.board_run import Options
+from ragassay.run.prepared import Options
 
 
 @pytest.fixture
