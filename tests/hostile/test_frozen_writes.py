@@ -200,3 +200,10 @@ def test_json_holds_nothing_that_steers_a_terminal(folder: Folder) -> None:
     assert json.loads(said)["public"] == f"{out}/acme-public.json"
     code, said = folder.type(*SPLIT, "--out", f"{out}2")
     assert (code, set(said) & set("\x9b\u202e\U000e0041")) == (0, set())
+
+
+@pytest.mark.parametrize("words", [FREEZE, SPLIT])
+def test_a_key_of_another_kind_signs_no_set(folder: Folder, words: tuple[str, ...]) -> None:
+    """The key of a log or a root may sign no question set: nobody could pin it for that."""
+    code, said = folder.type(*words, "--key", "log")
+    assert (code, "signed by run keys" in said, folder.names()) == (2, True, set())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ragassay.cli.question_sources import corpus_of
+from ragassay.errors import InputError
 from ragassay.records import Benchmark
 
 if TYPE_CHECKING:
@@ -57,10 +58,16 @@ def _with(command: F, options: Sequence[Callable[[F], F]]) -> F:
 
 
 def signer_from(keys: Path, key: str | None) -> Signer:
-    """Return the key that signs; raises `InputError` that says how to make one."""
+    """Return the key that signs, a run key; raises `InputError` that says how to make one."""
     from ragassay.cli.passphrase import run_signer, signer_named
+    from ragassay.manifest.keyfile import key_path
+    from ragassay.manifest.keyfolder import kind_of
 
-    return run_signer(keys) if key is None else signer_named(keys, key)
+    if key is None:
+        return run_signer(keys)
+    if (kind := kind_of(key_path(keys, key))) not in (None, "run"):
+        raise InputError(f"{key} is the key of a {kind}, and sets are signed by run keys: no reader accepts another")
+    return signer_named(keys, key)
 
 
 def docs_from(source: Path, benchmark: Benchmark, url: str | None, *, pdf: bool = False) -> Docs:
