@@ -8,6 +8,7 @@ from ragassay.corpus.diff import ChangedPage, CorpusDiff, MovedPage
 from ragassay.question.nearest import Passage
 from ragassay.question.report import span
 from ragassay.question.rot import Rot, counts
+from ragassay.site.numbers import plural
 from ragassay.site.safe import one_line, shortened
 
 SHOWN = 20
@@ -86,7 +87,7 @@ def _listed(word: str, entries: Sequence[str]) -> Iterator[str]:
 def _amounts(one: ChangedPage | MovedPage) -> str:
     if not one.added and not one.removed:
         return "the same text" if one.same_percent == 100 and isinstance(one, MovedPage) else "the same words"
-    words = f"{one.added:,} word{'' if one.added == 1 else 's'} added, {one.removed:,} removed"
+    words = f"{plural(one.added, 'word')} added, {one.removed:,} removed"
     return f"{words}, {one.same_percent} % the same"
 
 

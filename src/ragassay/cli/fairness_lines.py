@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.cells import cell_len
 
-from ragassay.question.printable import printable
+from ragassay.question.printable import plural, printable
 from ragassay.records import Fairness
 from ragassay.run.fairness import BoardFairness, RowFairness
 
@@ -60,8 +60,8 @@ def _present(found: BoardFairness, fairness: Fairness) -> list[str]:
 def lines(found: BoardFairness) -> Iterator[str]:
     """Yield the table, what is not simply there by question, and one sentence at the end."""
     questions = found.benchmark.questions
-    of = f"{found.chunks:,} chunks of {_counted(found.pages, 'page')}"
-    yield f"{_counted(len(questions), 'question')} of {printable(found.benchmark.name)}; {of}"
+    of = f"{found.chunks:,} chunks of {plural(found.pages, 'page')}"
+    yield f"{plural(len(questions), 'question')} of {printable(found.benchmark.name)}; {of}"
     width = max(3, *(cell_len(printable(one.row)) for one in found.rows))
     yield f"{'row':<{width}}  " + "  ".join(COLUMNS)
     yield from (_row(found, one, width) for one in found.rows)
@@ -100,14 +100,10 @@ def _sentence(found: BoardFairness) -> str:
         absent = {q for one in searching if one.fairness is not None for q in one.fairness.absent}
         lack = "lacks" if len(found.lacking) == 1 else "lack"
         return (
-            f"{len(found.lacking)} of {_counted(len(searching), 'row')} {lack} evidence of "
-            f"{_counted(len(absent), 'question')}; the board marks such a row: {ANOTHER}"
+            f"{len(found.lacking)} of {plural(len(searching), 'row')} {lack} evidence of "
+            f"{plural(len(absent), 'question')}; the board marks such a row: {ANOTHER}"
         )
     if not searching:
         return "no row searches anything"
-    said = f"no evidence is absent from the texts of {_counted(len(searching) - len(unknown), 'row')}"
-    return said + (f"; of {_counted(len(unknown), 'row')} it cannot be known" if unknown else "")
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    said = f"no evidence is absent from the texts of {plural(len(searching) - len(unknown), 'row')}"
+    return said + (f"; of {plural(len(unknown), 'row')} it cannot be known" if unknown else "")

@@ -220,9 +220,9 @@ def _named(name: str, ids: Any) -> Iterator[str]:
 
 
 def _row_lines(rows: Mapping[str, int]) -> Iterator[str]:
-    from ragassay.question.printable import printable
+    from ragassay.question.printable import plural, printable
 
     if rows:
         yield "superseded once the board names the new file; their runs stay, in a table of the old version:"
     for row, count in rows.items():
-        yield f"  {printable(row)}: {count} run{'' if count == 1 else 's'}"
+        yield f"  {printable(row)}: {plural(count, 'run')}"

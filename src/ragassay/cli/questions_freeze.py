@@ -108,17 +108,17 @@ def frozen_json(paths: tuple[Path, Path], signed: SignedItems) -> dict[str, Any]
 
 def frozen_lines(found: Checked, paths: tuple[Path, Path], signed: SignedItems) -> Iterator[str]:
     """Yield what a person is told of a frozen set."""
-    from ragassay.question.printable import printable
+    from ragassay.question.printable import plural, printable
 
     p = signed.predicate
     warned = sum(p.lint.warnings.values())
-    yield f"frozen    {printable(p.benchmark.name)} {p.benchmark.version}: {_many(p.benchmark.items, 'question')}"
+    yield f"frozen    {printable(p.benchmark.name)} {p.benchmark.version}: {plural(p.benchmark.items, 'question')}"
     yield f"file      {printable(str(paths[0]))}"
     yield f"items     {printable(str(paths[1]))}"
     yield f"digest    {p.benchmark.digest.sha256}"
     yield f"itemSet   {p.benchmark.item_set.sha256}"
-    yield f"corpus    {_many(p.corpus.pages, 'page')}, {p.corpus.digest.sha256}"
-    yield f"lint      0 errors, {_many(warned, 'warning')}, {len(p.lint.waivers)} waived"
+    yield f"corpus    {plural(p.corpus.pages, 'page')}, {p.corpus.digest.sha256}"
+    yield f"lint      0 errors, {plural(warned, 'warning')}, {len(p.lint.waivers)} waived"
     yield from _declared(signed)
     if found.applied.dropped:
         yield f"dropped   {len(found.applied.dropped)} rejected: {', '.join(map(printable, found.applied.dropped))}"
@@ -138,13 +138,11 @@ def frozen_lines(found: Checked, paths: tuple[Path, Path], signed: SignedItems) 
 
 
 def _declared(signed: SignedItems) -> Iterator[str]:
+    from ragassay.question.printable import plural
+
     declaration = signed.predicate.declaration
     if declaration.holds:
         alone = f" ({declaration.by_signer} by your word alone)" if declaration.by_signer else ""
         yield f"declares  {declaration.text}{alone}"
     else:
-        yield f"DERIVED   {_many(declaration.derived, 'question')} from a system under test; nothing is declared"
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+        yield f"DERIVED   {plural(declaration.derived, 'question')} from a system under test; nothing is declared"

@@ -18,6 +18,7 @@ from ragassay.cli.question_sources import (
     print_json,
 )
 from ragassay.question import QuestionFile
+from ragassay.question.printable import plural
 from ragassay.records import Benchmark
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ def _mend(file: Path) -> Sequence[Repair]:
 def _checked(read: QuestionFile) -> str:
     questions = read.benchmark.questions
     unsplit = sum(question.unsplit for question in questions)
-    counted = f"{len(questions)} question{'' if len(questions) == 1 else 's'}"
+    counted = plural(len(questions), "question")
     return counted + (f" ({unsplit} unsplit, unreviewed)" if unsplit else "")
 
 

@@ -21,6 +21,7 @@ from ragassay.cli.question_sources import (
 )
 from ragassay.errors import PluginError
 from ragassay.question import ReviewLine, load_reviews
+from ragassay.question.printable import plural
 from ragassay.question.reviews import ReviewState, line_digest, reviews_beside, standing, state_of
 from ragassay.site.safe import fitted, one_line
 
@@ -91,8 +92,7 @@ def _lines(
     if unknown:
         names = ", ".join(map(one_line, unknown))
         yield f"! decisions stand about questions that the file does not hold: {names}"
-    total = f"{len(rows)} question{'' if len(rows) == 1 else 's'}"
-    yield f"{total}: {', '.join(f'{counts[state]} {state}' for state in STATES)}"
+    yield f"{plural(len(rows), 'question')}: {', '.join(f'{counts[state]} {state}' for state in STATES)}"
 
 
 def _by(line: ReviewLine | None) -> str:

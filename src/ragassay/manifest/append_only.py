@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from ragassay.errors import InputError
-from ragassay.manifest.log_disk import sync, writing
+from ragassay.manifest.log_disk import read_file, sync, writing
 from ragassay.records import Record
 
 MAX_BYTES = 64 << 20
@@ -47,18 +47,7 @@ class AppendOnlyFile(Generic[T]):
 
     def read(self) -> bytes:
         """Return the bytes of the file, none where it is absent; raises `InputError` where it cannot be read."""
-        if self.path.exists() and not self.path.is_file():
-            raise InputError(f"{self.path} is no plain file; move it away")
-        try:
-            with self.path.open("rb") as file:
-                data = file.read(MAX_BYTES + 1)
-        except FileNotFoundError:
-            return b""
-        except OSError as error:
-            raise InputError(f"{self.path} cannot be read ({error.strerror}); check its permissions") from error
-        if len(data) > MAX_BYTES:
-            raise InputError(f"{self.path} has more than the {MAX_BYTES} bytes allowed; move it away")
-        return data
+        return read_file(self.path, MAX_BYTES) or b""
 
     def decode(self, data: bytes) -> list[T]:
         """Return the whole lines of the file's bytes, oldest first; a torn last one, which a kill leaves, is none.

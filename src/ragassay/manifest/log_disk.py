@@ -18,7 +18,7 @@ def read_file(path: Path, cap: int) -> bytes | None:
     """
     if not path.is_file():
         if path.exists():
-            raise InputError(f"{path} is no plain file")
+            raise InputError(f"{path} is no plain file; move it away")
         return None
     try:
         with path.open("rb") as file:
@@ -28,7 +28,7 @@ def read_file(path: Path, cap: int) -> bytes | None:
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
     if len(data) > cap:
-        raise InputError(f"{path} has more than the {cap} bytes allowed: it is no file of a log")
+        raise InputError(f"{path} has more than the {cap} bytes allowed; move it away")
     return data
 
 

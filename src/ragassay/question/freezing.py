@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from ragassay.question.evidence import EvidenceFinding
-from ragassay.question.printable import printable
+from ragassay.question.printable import plural, printable
 from ragassay.question.reviews import ReviewLine, reviewed, standing
 from ragassay.question.rules import LintFinding
 from ragassay.question.rules.waived import waiver_of
@@ -181,4 +181,4 @@ def _reason(what: str, ids: Sequence[str], how: str) -> str | None:
     if not ids:
         return None
     shown = ", ".join(map(printable, ids[:MAX_IDS])) + (f" and {len(ids) - MAX_IDS} more" if len(ids) > MAX_IDS else "")
-    return f"{what} {len(ids)} question{'' if len(ids) == 1 else 's'}: {shown} ({how})"
+    return f"{what} {plural(len(ids), 'question')}: {shown} ({how})"

@@ -1,4 +1,4 @@
-"""Text from a file as it may be shown: nothing in it moves a cursor or turns a line around."""
+"""Text from a file as it may be shown, where nothing moves a cursor or turns a line around, and counts in words."""
 
 from __future__ import annotations
 
@@ -11,3 +11,8 @@ def printable(text: str) -> str:
         char if unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Zl", "Zp") else f"\\u{ord(char):04x}"
         for char in text
     )
+
+
+def plural(count: int, noun: str) -> str:
+    """Write a count with its noun: 1 question, 1,200 questions."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

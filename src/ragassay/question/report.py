@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ragassay.question.evidence import EvidenceFinding, Place
-from ragassay.question.printable import printable
+from ragassay.question.printable import plural, printable
 from ragassay.question.repairs import Repair
 from ragassay.question.rules import RULES, LintFinding
 from ragassay.records import to_json
@@ -30,8 +30,8 @@ def evidence_lines(findings: Sequence[EvidenceFinding], pages: int) -> Iterator[
     counts = evidence_counts(findings)
     texts = len(findings) - counts["none"]
     yield (
-        f"{_many(texts, 'evidence text')} in {_many(pages, 'page')}: {counts['exact']} exact, "
-        f"{counts['folded']} folded, {counts['missing']} missing; {_many(counts['none'], 'question')} without evidence"
+        f"{plural(texts, 'evidence text')} in {plural(pages, 'page')}: {counts['exact']} exact, "
+        f"{counts['folded']} folded, {counts['missing']} missing; {plural(counts['none'], 'question')} without evidence"
     )
     width = max((len(printable(finding.question)) for finding in findings), default=0)
     for finding in findings:
@@ -56,7 +56,7 @@ def lint_lines(findings: Sequence[LintFinding], checked: str) -> Iterator[str]:
         if len(finding.places) > MAX_PLACES:
             yield f"      and at {len(finding.places) - MAX_PLACES} more places"
     more = f", {len(waived)} waived" if waived else ""
-    yield f"{checked}: {_many(len(errors), 'error')}, {_many(len(warnings), 'warning')}{more}"
+    yield f"{checked}: {plural(len(errors), 'error')}, {plural(len(warnings), 'warning')}{more}"
 
 
 def rule_lines() -> Iterator[str]:
@@ -73,7 +73,7 @@ def repair_lines(repairs: Sequence[Repair]) -> Iterator[str]:
     for repair in repairs:
         yield f"  fixed  {repair.key}  {printable(repair.question)}: {printable(repair.after)}"
     if repairs:
-        yield f"{_many(len(repairs), 'text')} mended in the file; its digest has changed"
+        yield f"{plural(len(repairs), 'text')} mended in the file; its digest has changed"
 
 
 def to_values(findings: Sequence[EvidenceFinding] | Sequence[LintFinding] | Sequence[Repair]) -> list[Any]:
@@ -104,9 +104,5 @@ def _where(finding: EvidenceFinding) -> str:
         return f"{declared}{alternative}"
     here = span(Place(page=finding.page, start=finding.start, end=finding.end, folds=finding.folds))
     again = f", {finding.repeats} more on this page" if finding.repeats else ""
-    elsewhere = f", also on {_many(len(finding.others), 'other page')}" if finding.others else ""
+    elsewhere = f", also on {plural(len(finding.others), 'other page')}" if finding.others else ""
     return f"{here}{alternative}{again}{elsewhere}"
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

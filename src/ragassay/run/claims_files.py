@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from ragassay import canon
 from ragassay.errors import InputError
+from ragassay.manifest.log_disk import read_file
+from ragassay.question.printable import plural
 from ragassay.question.proposals import (
     MAX_REVIEW_BYTES,
     Draft,
@@ -57,7 +59,7 @@ class ReviewFile:
         self._order = [question.id for question in questions]
         self.proposals: dict[str, Proposal] = {}
         self.stale: list[str] = []
-        if (data := _read(path, MAX_REVIEW_BYTES)) is not None:
+        if (data := read_file(path, MAX_REVIEW_BYTES)) is not None:
             try:
                 found = decode_review(data)
             except InputError as error:
@@ -90,28 +92,14 @@ def read_sheets(folder: Path, questions: Mapping[int, Question]) -> dict[str, Fi
     problems: list[str] = []
     for position, question in questions.items():
         path = folder / sheet_name(question, position)
-        if (data := _read(path, MAX_SHEET_BYTES)) is None:
+        if (data := read_file(path, MAX_SHEET_BYTES)) is None:
             continue
         draft, wrong = read_sheet(data, question)
         problems += [f"{path.name}: {problem}" for problem in wrong]
         if draft is not None and not wrong:
             filled[question.id] = FilledSheet(draft, canon.sha256(data))
     if problems:
-        count = f"{len(problems)} problem{'' if len(problems) == 1 else 's'}"
-        raise InputError(f"the worksheets in {folder} have {count}; nothing was taken from them", problems)
+        raise InputError(
+            f"the worksheets in {folder} have {plural(len(problems), 'problem')}; nothing was taken from them", problems
+        )
     return filled
-
-
-def _read(path: Path, most: int) -> bytes | None:
-    if path.exists() and not path.is_file():
-        raise InputError(f"{path} is no plain file; move it away")
-    try:
-        with path.open("rb") as file:
-            data = file.read(most + 1)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror or error})") from error
-    if len(data) > most:
-        raise InputError(f"{path} has more than the {most} bytes that are read")
-    return data

@@ -11,6 +11,7 @@ import msgspec
 
 from ragassay import canon
 from ragassay.errors import InputError
+from ragassay.manifest.log_disk import read_file
 from ragassay.question.draft.plan import FORMAT, Plan
 from ragassay.records import JSON, Benchmark, Record, to_json
 from ragassay.run.draft_state import Refused
@@ -90,7 +91,7 @@ def places_beside(questions: Path) -> DraftPlaces:
 
 def load_plan(path: Path) -> Plan | None:
     """Return the plan that stands there, None where there is none; raises `InputError` for anything else."""
-    data = read_file(path)
+    data = read_file(path, MAX_BYTES)
     if data is None:
         return None
     try:
@@ -119,7 +120,7 @@ def save_lines(path: Path, records: Iterable[DraftedItem | Refused]) -> None:
 
 def load_models(path: Path) -> dict[str, AskedModel]:
     """Return the models that were asked, by the digest of their settings."""
-    data = read_file(path)
+    data = read_file(path, MAX_BYTES)
     if data is None:
         return {}
     try:
@@ -138,24 +139,8 @@ def question_bytes(benchmark: Benchmark) -> bytes:
     return (json.dumps(to_json(benchmark), ensure_ascii=False, indent=1) + "\n").encode("utf-8")
 
 
-def read_file(path: Path) -> bytes | None:
-    """Return the bytes of a plain file, None where there is none; raises `InputError`."""
-    if path.exists() and not path.is_file():
-        raise InputError(f"{path} is no plain file; move it away")
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror or error})") from error
-    if len(data) > MAX_BYTES:
-        raise InputError(f"{path} has more than the {MAX_BYTES} bytes that are read")
-    return data
-
-
 def _lines(path: Path, form: type[_AnyRecord]) -> list[_AnyRecord]:
-    data = read_file(path)
+    data = read_file(path, MAX_BYTES)
     found: list[_AnyRecord] = []
     problems: list[str] = []
     for number, line in enumerate((data or b"").splitlines(), 1):

@@ -9,11 +9,13 @@ import msgspec
 
 from ragassay import canon
 from ragassay.errors import InputError
+from ragassay.manifest.log_disk import read_file
 from ragassay.question.draft.checks import Proposed, Site, asked_words, drafted
 from ragassay.question.draft.plan import PAGES, Slot
 from ragassay.question.draft.sheet import Shown, empty_sheet, read_sheet, sheet_name
+from ragassay.question.printable import plural
 from ragassay.records import Question
-from ragassay.run.draft_folder import read_file
+from ragassay.run.draft_folder import MAX_BYTES
 from ragassay.run.draft_state import Candidate, candidates
 from ragassay.run.workspace import write_bytes
 
@@ -51,8 +53,9 @@ def take_sheets(folder: Path, slots: Sequence[Slot], site: Site, taken: Mapping[
     for slot in slots:
         missing += _take_place(folder, slot, site, asked, sheets, problems)
     if problems:
-        count = f"{len(problems)} problem{'' if len(problems) == 1 else 's'}"
-        raise InputError(f"the worksheets in {folder} have {count}; nothing was taken from them", problems)
+        raise InputError(
+            f"the worksheets in {folder} have {plural(len(problems), 'problem')}; nothing was taken from them", problems
+        )
     for path, data in missing:
         write_bytes(path, data)
         sheets.written += 1
@@ -77,7 +80,7 @@ def _take_place(
     for number, candidate in enumerate(candidates(slot, PAGES), 1):
         path = folder / sheet_name(slot.number, number, candidate.page.page)
         shown = _shown(candidate, site)
-        if (data := read_file(path)) is None:
+        if (data := read_file(path, MAX_BYTES)) is None:
             return [(path, empty_sheet(shown))]
         own: list[str] = []
         read = read_sheet(data, shown, own)

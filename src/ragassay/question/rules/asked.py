@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ragassay.question.printable import plural
 from ragassay.question.rules.finding import LintFinding, broken
 from ragassay.question.rules.material import Material
 from ragassay.question.rules.words import AUXILIARIES, prose
@@ -48,7 +49,7 @@ def asks_well(material: Material) -> Iterator[LintFinding]:
         text = prose(question.input).strip()
         asked = things_asked(text)
         if asked > max(1, len(question.claims)) and not question.unsplit:
-            claims = f"{len(question.claims)} claim{'' if len(question.claims) == 1 else 's'}"
+            claims = plural(len(question.claims), "claim")
             message = f"asks for {asked} things and its reference has {claims}; ask for one, or claim each"
             yield broken("several-asked", question.id, message)
         if not ends_as_question(question.input):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ragassay.literals import hits
 from ragassay.question.evidence import Place
+from ragassay.question.printable import plural
 from ragassay.question.rules.finding import LintFinding, broken
 from ragassay.question.rules.material import Material
 from ragassay.question.rules.words import content, share
@@ -39,7 +40,7 @@ def answered_elsewhere(material: Material) -> Iterator[LintFinding]:
             if page.id not in own[question.id] and (place := _passage(page, lists, asked, material))
         ]
         if places:
-            where = f"{len(places)} other page{'' if len(places) == 1 else 's'}"
+            where = plural(len(places), "other page")
             message = f"{where} may answer it too; read there, and ask more closely where it is so"
             yield broken("answered-elsewhere", question.id, message, *places)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ragassay.question.evidence import EvidenceFinding, Place
+from ragassay.question.printable import plural
 from ragassay.question.rules.finding import LintFinding, broken, place_of
 from ragassay.question.rules.material import Material
 
@@ -33,7 +34,7 @@ def passages_apart(material: Material) -> Iterator[LintFinding]:
         told.add(pair)
         gap = other.start - place.end
         if gap < NEAR_CHARACTERS:
-            apart = f"{gap} character{'' if gap == 1 else 's'}"
+            apart = plural(gap, "character")
             message = f"the passages of the two questions stand {apart} apart; one chunk would answer both"
             yield broken("passage-near", (name, question), message, place, other)
         else:
