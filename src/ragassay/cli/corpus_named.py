@@ -47,7 +47,13 @@ def corpus_named(given: Path) -> Named:
 
 def is_begun(given: Path) -> bool:
     """Return whether a board only says where documentation and questions are, so that nothing else need be right."""
-    return not any(name in _tables(given) for name in BUILT_ON)
+    return begun_tables(given) is not None
+
+
+def begun_tables(given: Path) -> JSON | None:
+    """Return what a board says that is only begun, None for one that is built on."""
+    tables = _tables(given)
+    return None if any(name in tables for name in BUILT_ON) else tables
 
 
 def questions_named(given: Path) -> Path:

@@ -24,6 +24,10 @@ class Starter(Record, frozen=True):
     evidence: bool
     weights: bool
     """True when the default embedder's weights are in the cache, so that dense rows run."""
+    begun: str | None = None
+    """The text of a board that was begun, which is kept; None where there is none."""
+    said: tuple[str, ...] = ()
+    """The keys and tables at the top of the board that was begun."""
 
 
 def find_docs(folder: Path) -> Path:
@@ -56,11 +60,20 @@ def starter_board(starter: Starter) -> str:
     if not starter.weights:
         note = "# These rows need weights: `ragassay models pull minilm-l6-v2-int8`, then remove the # signs.\n"
         dense = [note + "".join(f"# {line}\n" for line in "\n".join(dense).rstrip().splitlines())]
-    return "\n".join([_head(starter), _answer(), _judge(starter), *rows, *dense])
+    head = _head(starter) if starter.begun is None else _completed(starter, starter.begun)
+    return "\n".join([head, _answer(), _judge(starter), *rows, *dense])
 
 
 def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
+
+
+def _completed(starter: Starter, begun: str) -> str:
+    """Return the head of a board that was begun: what it says, and what it has to say besides."""
+    top = {"name": _quoted(starter.name), "passes": "3", "seed": "20261130"}
+    before = "".join(f"{key} = {value}\n" for key, value in top.items() if key not in starter.said)
+    after = "" if "benchmark" in starter.said else f"\n[benchmark]\nfile = {_quoted(starter.questions)}\n"
+    return f"{before}\n{begun.strip()}\n{after}".lstrip("\n")
 
 
 def _head(starter: Starter) -> str:
