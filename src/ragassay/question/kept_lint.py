@@ -61,7 +61,7 @@ class KeptLint:
         """Return the findings about a question of the set, those about the waivers themselves left out."""
         found = [*self.by_itself(question, benchmark.name)]
         found += self._run((evidence_is_sound, origin_is_told), benchmark)
-        found += self._run((all_differ,), _alike(question, benchmark))
+        found += self._alike(question, benchmark)
         if self._pages is not None:
             found += self._run((passages_apart,), benchmark, self._near(question, benchmark))
         return self.waived([finding for finding in found if question.id in finding.questions], benchmark, waivers)
@@ -80,6 +80,20 @@ class KeptLint:
             alone = Benchmark(name=name, questions=(question,))
             self._alone[key] = self._run(OF_ONE, alone, self.evidence(question))
         return self._alone[key]
+
+    def _alike(self, question: Question, benchmark: Benchmark) -> list[LintFinding]:
+        """Return which questions are the same as this one, in the order in which the lint of the whole set says it.
+
+        Those in the same words are looked at together. Any other is held against this one alone: what a thousand of
+        them have in common with each other is asked of each of them in its turn.
+        """
+        together, pairs = _alike(question, benchmark)
+        found = self._run((all_differ,), together)
+        for pair in pairs:
+            found += self._run((all_differ,), pair)
+        places = {one.id: place for place, one in enumerate(benchmark.questions)}
+        own = [one for one in found if question.id in one.questions]
+        return sorted(own, key=lambda one: (one.rule != "question-repeated", [places[name] for name in one.questions]))
 
     def _near(self, question: Question, benchmark: Benchmark) -> list[EvidenceFinding]:
         pages = {finding.page for finding in self.evidence(question) if finding.page}
@@ -101,15 +115,20 @@ class KeptLint:
         return material
 
 
-def _alike(question: Question, benchmark: Benchmark) -> Benchmark:
-    """Return the set cut down to the questions that could be the same as this one."""
+def _alike(question: Question, benchmark: Benchmark) -> tuple[Benchmark, list[Benchmark]]:
+    """Return the questions in the words of this one as a set, and each other that could be the same as a pair."""
     own, said = set(content(question.input)), _said(question)
-    near = [
-        one
-        for one in benchmark.questions
-        if one.id == question.id or len(own & set(content(one.input))) >= FEWEST or _said(one) == said
-    ]
-    return msgspec.structs.replace(benchmark, questions=tuple(near))
+    same: list[Question] = []
+    pairs: list[Benchmark] = []
+    before = True
+    for one in benchmark.questions:
+        before = before and one.id != question.id
+        if one.id == question.id or _said(one) == said:
+            same.append(one)
+        elif len(own & set(content(one.input))) >= FEWEST:
+            pair = (one, question) if before else (question, one)
+            pairs.append(msgspec.structs.replace(benchmark, questions=pair))
+    return msgspec.structs.replace(benchmark, questions=tuple(same)), pairs
 
 
 @lru_cache(maxsize=8192)

@@ -9,7 +9,7 @@ import pytest
 
 from ragassay.canon import sha256
 from ragassay.question import Waiver, lint, load_benchmark
-from ragassay.question.kept_lint import KeptLint
+from ragassay.question.kept_lint import KeptLint, _alike
 from ragassay.question.neighbours import neighbours
 from ragassay.question.rules import LintFinding
 from ragassay.records import Benchmark, Claim, Page, Provenance, Question
@@ -102,3 +102,18 @@ def test_neighbours_share_most_words() -> None:
     assert [(one.question, one.same_page) for one in near] == [("five", False), ("two", True)]
     assert {one.shared for one in near} == {100}
     assert neighbours(SET.questions[3], SET.questions) == []
+
+
+def test_a_thousand_questions_of_one_pattern_are_held_against_one_not_against_each_other() -> None:
+    """What is said is what the lint says, and the work grows with the questions, not with their pairs."""
+    first = SET.questions[0]
+    words = [f"How many grams does part {number % 27} of the Acme anvil weigh in the {number}?" for number in range(30)]
+    words += [words[3].upper(), words[3].replace(" the ", "  the ")]
+    asked = [msgspec.structs.replace(first, id=f"q{at}", input=text) for at, text in enumerate(words)]
+    templated = msgspec.structs.replace(SET, questions=tuple(asked))
+    kept = KeptLint(None)
+    said = {one.id: sorted(map(repr, kept.of(one, templated))) for one in asked}
+    assert said == of_each(templated, lint(templated, None))
+    many = [msgspec.structs.replace(first, id=f"m{at}", input=f"{words[0]} Part {at}?") for at in range(2_000)]
+    together, pairs = _alike(many[5], msgspec.structs.replace(SET, questions=tuple(many)))
+    assert (len(together.questions), len(pairs), {len(pair.questions) for pair in pairs}) == (1, 1_999, {2})
