@@ -12,11 +12,14 @@ from typing import Any
 
 import pytest
 
-from frozen_lab import page, small_set
+from frozen_lab import freeze_into, page, small_set
 from ragassay.cli import main
 from ragassay.errors import InputError
+from ragassay.manifest.files import REGISTRY
 from ragassay.records import to_json
+from ragassay.run.frozen import items_kept, keep_items, load_set
 from ragassay.run.frozen_write import READ_ONLY, SECRET, write_together
+from ragassay.run.workspace import Workspace
 
 KILLED = """
 import os, sys
@@ -207,3 +210,25 @@ def test_a_key_of_another_kind_signs_no_set(folder: Folder, words: tuple[str, ..
     """The key of a log or a root may sign no question set: nobody could pin it for that."""
     code, said = folder.type(*words, "--key", "log")
     assert (code, "signed by run keys" in said, folder.names()) == (2, True, set())
+
+
+@pytest.mark.parametrize("beside", ["acme-1.0.0.json", "keys.json"])
+def test_a_pipe_beside_a_manifest_is_not_waited_for(folder: Folder, beside: str) -> None:
+    """Whoever sends a folder may put a pipe there, which nothing ever writes to."""
+    assert folder.type(*FREEZE)[0] == 0
+    place = folder.path / (REGISTRY if beside == "keys.json" else beside)
+    place.unlink(missing_ok=True)
+    os.mkfifo(place)
+    code, said = folder.type("verify", "acme-1.0.0.items.dsse.json")
+    assert (code, "is no plain file" in said) == (2, True)
+
+
+def test_a_damaged_copy_of_a_manifest_in_the_workspace_is_replaced(tmp_path: Path) -> None:
+    """A run keeps the bytes that it names, whatever stood under their name."""
+    found = load_set(freeze_into(tmp_path))[1]
+    assert found is not None
+    workspace = Workspace(tmp_path / ".ragassay")
+    kept = items_kept(workspace.root, keep_items(workspace, found))
+    kept.write_bytes(b"{}")
+    assert keep_items(workspace, found) == found.signed.digest
+    assert kept.read_bytes() == found.signed.data

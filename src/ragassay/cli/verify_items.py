@@ -12,20 +12,18 @@ import click
 
 from ragassay.cli.moments import moment_text
 from ragassay.cli.trust import Trust
+from ragassay.cli.verify_lines import closing_lines, finding_lines, key_line, short_name
 from ragassay.errors import InputError, VerifyError
 from ragassay.manifest.files import REGISTRY
 from ragassay.manifest.item_set import MAX_ITEM_MANIFEST_BYTES, SUFFIX, decode_items, items_file
 from ragassay.records import Page, to_json
-from ragassay.site.safe import one_line, shortened
-from ragassay.verify.codes import CODES, severity
+from ragassay.site.safe import one_line
 from ragassay.verify.item_set import SetReport, verify_item_set
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAX_QUESTIONS_BYTES = 64 << 20
-MAX_NAME, MAX_MESSAGE = 100, 400
-"""The most characters of a text from a manifest that are printed: a name, and a finding's message."""
 
 
 def is_item_manifest(path: str) -> bool:
@@ -48,7 +46,7 @@ def verify_items(
     else:
         for path, report in checked:
             click.echo("\n".join(_lines(path, report, strict)) + "\n")
-        click.echo("\n".join(_summary([report for _, report in checked], strict)))
+        click.echo("\n".join(closing_lines([report for _, report in checked], strict, "question set")))
     return 0 if accepted else 1
 
 
@@ -80,10 +78,10 @@ def _check(path: Path, trust: Trust, questions: Path | None, pages: _Pages) -> S
     if envelope is None:
         raise InputError(f"{path} does not exist; an item manifest stands beside its question file")
     file = questions or path.with_name(path.name.removesuffix(SUFFIX) + ".json")
-    read = _read(file, MAX_QUESTIONS_BYTES + 1)
+    read = _read(file, MAX_QUESTIONS_BYTES + 1, named=questions is not None)
     if read is None and questions is not None:
         raise InputError(f"{questions} does not exist; name the question file of {path.name}")
-    registry = trust.registry if trust.registry is not None else _read(path.with_name(REGISTRY), 1 << 20)
+    registry = trust.registry if trust.registry is not None else _read(path.with_name(REGISTRY), 1 << 20, named=False)
     report = verify_item_set(
         envelope,
         questions=read,
@@ -107,11 +105,15 @@ def _previous(path: Path, envelope: bytes) -> bytes | None:
         return None  # the report says so
     if predicate.previous is None:
         return None
-    return _read(path.with_name(items_file(predicate.benchmark.name, predicate.previous.version)), 16 << 20)
+    before = items_file(predicate.benchmark.name, predicate.previous.version)
+    return _read(path.with_name(before), MAX_ITEM_MANIFEST_BYTES + 1, named=False)
 
 
-def _read(path: Path, most: int) -> bytes | None:
+def _read(path: Path, most: int, *, named: bool = True) -> bytes | None:
+    """Return the first bytes of a file, None where there is none; one that nobody `named` has to be a plain file."""
     try:
+        if not named and path.exists() and not path.is_file():
+            raise InputError(f"{path} is no plain file; name the question file with --questions, or move it away")
         with path.open("rb") as file:
             return file.read(most)
     except FileNotFoundError:
@@ -124,12 +126,7 @@ def _lines(path: str, report: SetReport, strict: bool) -> list[str]:
     lines = [f"{'ok' if report.ok(strict) else 'NO'}  {one_line(path)}"]
     if report.name is not None:
         lines += _claims(report)
-    failures = [f for f in report.findings if severity(f.code, strict=strict) == "fail"]
-    for one in failures:
-        place = f" [{shortened(one.where, MAX_NAME)}]" if one.where else ""
-        lines.append(f"    fail  {one.code}: {shortened(one.message, MAX_MESSAGE)}{place}")
-    warned = sorted({f.code for f in report.findings} - {f.code for f in failures})
-    return [*lines, f"    warn  {', '.join(warned)}"] if warned else lines
+    return lines + finding_lines(report.findings, strict)
 
 
 def _claims(report: SetReport) -> list[str]:
@@ -141,36 +138,11 @@ def _claims(report: SetReport) -> list[str]:
         else f"{report.derived} derived from a system under test"
     )
     return [
-        f"    {_name(report.name)}, frozen as version {report.version} on {created}{before}",
+        f"    {short_name(report.name)}, frozen as version {report.version} on {created}{before}",
         f"    {report.items} questions, {report.reviewed} reviewed, {(report.items or 0) - (report.reviewed or 0)} not",
         f"    {derived}",
-        f"    key {_name(report.fingerprint)} ({_name(report.signer_name)}; {_trust(report)})",
+        key_line(report),
     ]
-
-
-def _name(text: str | None) -> str:
-    return shortened(text or "", MAX_NAME)
-
-
-def _trust(report: SetReport) -> str:
-    if report.pinned and "KEY_UNKNOWN" in report.codes:
-        return "no key that you pinned"
-    if "SIGNATURE_INVALID" in report.codes:
-        return "signature NOT valid"
-    if report.key_status is not None:
-        return f"{report.key_status} in the registry of the pinned root"
-    return "the pinned key" if report.pinned else "not the key you trust yet"
-
-
-def _summary(reports: Sequence[SetReport], strict: bool) -> list[str]:
-    warned = {code for report in reports for code in report.codes if severity(code, strict=strict) == "warn"}
-    lines = [f"{code}: {CODES[code].meaning}" for code in sorted(warned)]
-    skipped = sorted({f"{item.check} ({item.why})" for report in reports for item in report.not_made})
-    if skipped:
-        lines.append(f"Not checked: {one_line('; '.join(skipped))}.")
-    accepted = sum(report.ok(strict) for report in reports)
-    sets = "question set" if len(reports) == 1 else "question sets"
-    return [*lines, f"{accepted} of {len(reports)} {sets} {'strictly verified' if strict else 'verified'}."]
 
 
 def item_arguments(paths: Sequence[str], given: dict[str, Any]) -> bool:

@@ -132,7 +132,7 @@ def keep_items(workspace: Workspace, frozen: FrozenSet) -> str:
     """Store a copy of the item manifest in the workspace, `items/<SHA-256>.dsse.json`, and return its SHA-256."""
     digest = frozen.signed.digest
     path = items_kept(workspace.root, digest)
-    if not path.is_file():
+    if not path.is_file() or _sha256(path) != digest:
         write_bytes(path, frozen.signed.data)
     return digest
 
