@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from ragassay.corpus.crawl import ask, pace, scope
+from ragassay.corpus.crawl import ask, pace, place, scope
 from ragassay.corpus.crawl.crawl import Finished, Incomplete, Watch, crawl
 from ragassay.corpus.crawl.folder import Crawled, load_crawl
 from ragassay.corpus.crawl.settings import CrawlSettings, Manner
@@ -439,7 +439,7 @@ def test_a_list_that_could_not_be_read_holds_the_crawl_back(site: Site, tmp_path
 
 def test_a_sitemap_without_end_is_counted_and_cut(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """More addresses than are seen at most are counted; those within the prefix come first."""
-    monkeypatch.setattr("ragassay.corpus.crawl.discover.MAX_ADDRESSES", 50)
+    monkeypatch.setattr("ragassay.corpus.crawl.scope.MAX_ADDRESSES", 50)
     site.sitemap("/sitemap.xml", sitemaps=tuple(f"/s{n}.xml" for n in range(5)))
     for n in range(5):
         site.sitemap(f"/s{n}.xml", pages=[*(f"/x/{n}-{m}" for m in range(100)), f"/docs/{n}"])
@@ -661,15 +661,15 @@ def test_one_writer_and_no_foreign_folder(site: Site, tmp_path: Path) -> None:
     go(site, tmp_path / "c")
 
 
-@pytest.mark.parametrize("suffix", [".old", ".crawling"])
-def test_folders_of_others_beside_are_not_removed(site: Site, tmp_path: Path, suffix: str) -> None:
+@pytest.mark.parametrize("beside", ["{}.crawling", ".{}.before"])
+def test_folders_of_others_beside_are_not_removed(site: Site, tmp_path: Path, beside: str) -> None:
     """A folder that only bears the name that a crawl would use is left alone, and the crawl refused."""
     site.page("/")
-    (tmp_path / f"c{suffix}").mkdir()
-    (tmp_path / f"c{suffix}" / "thesis.txt").write_text("dear")
+    (tmp_path / beside.format("c")).mkdir()
+    (tmp_path / beside.format("c") / "thesis.txt").write_text("dear")
     with pytest.raises(InputError, match="stands in the way"):
         go(site, tmp_path / "c", restart=True)
-    assert (tmp_path / f"c{suffix}" / "thesis.txt").read_text() == "dear"
+    assert (tmp_path / beside.format("c") / "thesis.txt").read_text() == "dear"
 
 
 def test_the_crawl_of_another_site_is_not_replaced(site: Site, tmp_path: Path) -> None:
@@ -702,7 +702,7 @@ def test_links_lost_with_a_page_are_found_again(site: Site, tmp_path: Path) -> N
 def test_a_kill_in_the_swap_loses_neither_crawl(
     site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
-    """Whatever moment the kill comes at, the next crawl puts the complete one in place and asks for nothing."""
+    """Where two folders cannot change places in one step, the next crawl ends what a kill has left in the middle."""
     site.page("/")
     go(site, tmp_path / "c")
     site.page("/", text="second")
@@ -724,6 +724,7 @@ def test_a_kill_in_the_swap_loses_neither_crawl(
         return done
 
     with monkeypatch.context() as patch:
+        patch.setattr(place, "exchange", lambda _one, _other: False)
         patch.setattr(Path, "rename", renamed)
         with pytest.raises(Killed):
             go(site, tmp_path / "c")

@@ -32,7 +32,6 @@ def command() -> None:
 
 
 command.add_command(crawl_)
-command.add_command(diff_)
 
 
 @command.command("build")
@@ -158,3 +157,6 @@ def _plain() -> Progress:
             click.echo(f"  pages: {done:,}/{total:,}", err=True)
 
     return progress
+
+
+command.add_command(diff_)

@@ -130,7 +130,11 @@ def _start(given: str, pdf: bool) -> tuple[str, bool, Path]:
     start = table.get("crawl") if isinstance(table, dict) else None
     if not isinstance(table, dict) or not isinstance(start, str) or not start:
         raise InputError(f'{board}: [corpus] has no `crawl`; write for example crawl = "https://example.org/docs/"')
-    return start, pdf or table.get("pdf") is True, board.parent / ".ragassay"
+    if "path" in table:
+        raise InputError(f"{board}: [corpus] has both `path` and `crawl`; which is meant? Take one away")
+    if not isinstance(asked := table.get("pdf", False), bool):
+        raise InputError(f"{board}: corpus.pdf must be true or false")
+    return start, pdf or asked, board.parent / ".ragassay"
 
 
 def _asked(start: str, options: JSON) -> tuple[CrawlSettings, Manner]:

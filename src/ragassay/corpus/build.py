@@ -8,7 +8,7 @@ from pathlib import Path
 from ragassay import canon
 from ragassay.corpus import names
 from ragassay.corpus.extract import ExtractedPage, extract, extractor_of
-from ragassay.corpus.found import Found, Limits
+from ragassay.corpus.found import UNREADABLE, Found, LeftOut, Limits, by_kind
 from ragassay.corpus.read import find
 from ragassay.errors import InputError, PluginError
 from ragassay.records import JSON, Chunk, Corpus, Page
@@ -32,14 +32,12 @@ def read_corpus(
     breaks its promise, or a package that reads a format is not installed.
     """
     found = find(source, limits, pdf=pdf)
-    extracted, problems = _extracted(found, limits, progress)
+    extracted, unreadable, problems = _extracted(found, limits, progress)
     if problems:
         count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
         raise InputError(f"the corpus {source} cannot be read: {count}", problems)
     if not extracted:
-        left = [f"{left.path}: {left.reason}" for left in found.left_out]
-        suffixes = ", ".join(names.FORMATS)
-        raise InputError(f"{source} holds no page; pages end in {suffixes}; left out: {len(left) or 'nothing'}", left)
+        raise _nothing(source, found, unreadable)
     pages = tuple(one.page for one in extracted)
     chunks = tuple(chunk for page in pages for chunk in checked(page, chunker.split(page)))
     return Corpus(
@@ -47,24 +45,47 @@ def read_corpus(
         chunks=chunks,
         chunker=_described(chunker),
         extractor=extractor_of(page.format for page in pages),
-        source=_source(found, extracted, chunks),
+        source=_source(found, extracted, unreadable, chunks),
     )
 
 
-def _extracted(found: Found, limits: Limits, progress: Progress | None) -> tuple[list[ExtractedPage], list[str]]:
+def _extracted(
+    found: Found, limits: Limits, progress: Progress | None
+) -> tuple[list[ExtractedPage], list[LeftOut], list[str]]:
+    """Return the pages, the crawled pages that cannot be read, and everything that is wrong with the source itself."""
     extracted: list[ExtractedPage] = []
+    unreadable: list[LeftOut] = []
     problems = list(found.problems)
     total = len(found.entries)
     waiting = found.entries[::-1]
     while waiting:
         entry = waiting.pop()
         try:
-            extracted.append(extract(entry.id, entry.read(), charset=entry.charset, limits=limits))
+            data = entry.read()
         except InputError as error:
             problems.append(f"{names.shown(entry.id)}: {error.message}")
+        else:
+            try:
+                extracted.append(extract(entry.id, data, charset=entry.charset, limits=limits))
+            except InputError as error:
+                if found.names is None:
+                    problems.append(f"{names.shown(entry.id)}: {error.message}")
+                else:
+                    unreadable.append(LeftOut(names.shown(found.names[entry.id]), f"{UNREADABLE}: {error.message}"))
         if progress is not None:
             progress(total - len(waiting), total)
-    return extracted, problems
+    return extracted, unreadable, problems
+
+
+def _nothing(source: Path, found: Found, unreadable: list[LeftOut]) -> InputError:
+    """Return the error for a source without a page, with what was left out: of a crawl, how much for which reason."""
+    left = [*found.left_out, *unreadable]
+    if found.names is not None:
+        said = [f"{kind}: {count:,}" for kind, count in by_kind(one.reason for one in left).items()]
+        return InputError(f"{source} holds no page that can be read; left out: {len(left):,}", said)
+    said = [f"{one.path}: {one.reason}" for one in left]
+    suffixes = ", ".join(names.FORMATS)
+    return InputError(f"{source} holds no page; pages end in {suffixes}; left out: {len(left) or 'nothing'}", said)
 
 
 def _described(chunker: Chunker) -> JSON:
@@ -101,15 +122,22 @@ def checked(page: Page, chunks: Sequence[Chunk]) -> Sequence[Chunk]:
     return chunks
 
 
-def _source(found: Found, extracted: Sequence[ExtractedPage], chunks: Sequence[Chunk]) -> JSON:
+def _source(
+    found: Found, extracted: Sequence[ExtractedPage], unreadable: list[LeftOut], chunks: Sequence[Chunk]
+) -> JSON:
     """Return where the corpus came from and what was done on the way; no absolute path, no time."""
     with_chunks = {chunk.page for chunk in chunks}
+    left = sorted((*found.left_out, *unreadable), key=lambda one: one.path)
+    addresses = (
+        {} if found.names is None else {"addresses": {one.page.id: found.names[one.page.id] for one in extracted}}
+    )
     return {
         **found.origin,
+        **addresses,
         "seen": found.seen,
         "pages": len(extracted),
         "emptyPages": [one.page.id for one in extracted if one.page.id not in with_chunks],
-        "leftOut": [{"path": left.path, "reason": left.reason} for left in found.left_out],
+        "leftOut": [{"path": one.path, "reason": one.reason} for one in left],
         "frontMatterDropped": [one.page.id for one in extracted if one.front_matter],
         "lineEndsNormalised": [one.page.id for one in extracted if one.line_ends],
         "byteOrderMarkDropped": [one.page.id for one in extracted if one.mark],

@@ -7,14 +7,13 @@ from pathlib import Path
 
 from ragassay.corpus import names
 from ragassay.corpus.crawl.address import normal
-from ragassay.corpus.crawl.folder import CRAWL, FILES, Crawled, CrawledPage, NotTaken, folder_name, load_crawl
+from ragassay.corpus.crawl.folder import CRAWL, FILES, Crawled, CrawledPage, NotTaken, folder_name, is_crawl, load_crawl
+from ragassay.corpus.crawl.place import BUILDING, before_of, is_complete
 from ragassay.corpus.found import Entry, Found, LeftOut, Limits, too_large
 from ragassay.errors import InputError
 
 FOLDER = "crawl"
 """The folder of a workspace that holds its crawl folders."""
-BUILDING = ".crawling"
-"""What the name of a crawl that is not finished ends in."""
 _FORM = b'"ragassay-crawl/'
 _LOOKED_AT = 1024 * 1024
 
@@ -37,6 +36,11 @@ def crawl_folder(start: str, workspace: Path) -> Path:
 
 def advice(source: Path) -> str | None:
     """Return what to do about a crawl folder that is not there, None where `source` is none."""
+    building = source.with_name(f"{source.name}{BUILDING}")
+    if is_complete(building) or is_crawl(before_of(source)):
+        return "a crawl was cut short while it was put in place; the same `ragassay corpus crawl` ends that"
+    if building.is_dir():
+        return "its crawl is not finished; go on with the same `ragassay corpus crawl`"
     if source.parent.name != FOLDER:
         return None
     return "its site was not crawled yet; run `ragassay corpus crawl board.toml`"
@@ -61,15 +65,11 @@ def find(folder: Path, limits: Limits, *, pdf: bool = False) -> Found:
     left = [LeftOut(names.shown(left.url), _reason(left)) for left in crawled.left_out]
     left += [LeftOut(names.shown(page.url), unread[page.id]) for page in crawled.pages if page.id in unread]
     return Found(
-        origin={
-            "kind": "crawl",
-            "name": folder.resolve().name,
-            "start": crawled.header.start,
-            "addresses": {page.id: page.url for page in taken},
-        },
+        origin={"kind": "crawl", "name": folder.resolve().name, "start": crawled.header.start},
         entries=[Entry(page.id, partial(_bytes, crawled, page, limits.page_bytes), page.charset) for page in taken],
         left_out=tuple(sorted(left, key=lambda one: one.path)),
         seen=seen,
+        names={page.id: page.url for page in taken},
         problems=tuple(
             f"{names.shown(page.id)}: {problem}" for page in taken if (problem := names.name_problem(page.id))
         ),
@@ -79,7 +79,7 @@ def find(folder: Path, limits: Limits, *, pdf: bool = False) -> Found:
 def _bytes(crawled: Crawled, page: CrawledPage, cap: int) -> bytes:
     """Return the bytes of a page; raises `InputError` above `cap`, or where they are not those that were fetched."""
     if page.bytes > cap:
-        raise InputError(too_large(page.bytes, cap))
+        raise InputError(f"{too_large(page.bytes, cap)}, by `--exclude` or `--max-page-bytes` of the crawl")
     return crawled.data(page)
 
 

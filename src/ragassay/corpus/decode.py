@@ -59,7 +59,7 @@ def decode(data: bytes, *, html: bool, charset: str | None = None) -> Decoded:
     """
     body, codec, mark = _unmarked(data)
     if codec is None and not mark and charset is not None:
-        codec = _SERVED.get(charset.strip().lower()) or charset_named(charset)
+        codec = served(charset, body)
     text = _text(body, codec) if codec else None
     if text is None:
         text, codec = _undeclared(body, html=html, offset=len(data) - len(body))
@@ -67,6 +67,17 @@ def decode(data: bytes, *, html: bool, charset: str | None = None) -> Decoded:
         raise InputError(f"character {at} is NUL: this is no text; leave the file out or save it as UTF-8")
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
     return Decoded(text=plain, charset=codec or "utf-8", mark=mark, line_ends=plain != text)
+
+
+def served(charset: str, body: bytes) -> str | None:
+    """Return the codec of what a server named, None where it is not known here or cannot be true.
+
+    UTF-16 has a NUL in every mark-up character: what has none, and is UTF-8, was served under a wrong name.
+    """
+    codec = _SERVED.get(charset.strip().lower())
+    if codec in ("utf-16-le", "utf-16-be") and b"\0" not in body and _text(body, "utf-8") is not None:
+        return None
+    return codec or charset_named(charset)
 
 
 def _unmarked(data: bytes) -> tuple[bytes, str | None, bool]:

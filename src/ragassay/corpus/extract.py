@@ -9,8 +9,9 @@ import msgspec
 from ragassay import canon
 from ragassay.corpus import decode, names, pdf
 from ragassay.corpus import front_matter as matter
+from ragassay.corpus.attributes import attributes_problem
 from ragassay.corpus.found import Limits
-from ragassay.errors import PluginError
+from ragassay.errors import InputError, PluginError
 from ragassay.records import Page
 
 EXTRACTOR = "blocks/2"
@@ -51,6 +52,8 @@ def extract(id_: str, data: bytes, *, charset: str | None = None, limits: Limits
         read = pdf.read(data, limits)
         return _extracted(id_, data, format_, read.text, read.title)
     decoded = decode.decode(data, html=format_ == "html", charset=charset)
+    if format_ == "html" and (problem := attributes_problem(decoded.text)):
+        raise InputError(f"{problem}; simplify it or leave the file out")
     text, title, block = _content(decoded.text, format_)
     return _extracted(id_, data, format_, text, title, decoded=decoded, front_matter=bool(block))
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
@@ -28,6 +29,10 @@ class LeftOut(msgspec.Struct, frozen=True):
     reason: str
 
 
+UNREADABLE = "unreadable"
+"""Why a page that was crawled is left out whose bytes are no text in a known encoding, or no whole document."""
+
+
 class Entry(msgspec.Struct, frozen=True):
     """One page to be: its id and how to get its bytes (at most one more than the cap)."""
 
@@ -46,8 +51,16 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     left_out: tuple[LeftOut, ...]
     seen: int
     problems: tuple[str, ...] = ()
+    names: Mapping[str, str] | None = None
+    """Of a crawl, the address of each entry: whoever crawls a site cannot mend it, so that what cannot be read is left
+    out under this name. None where an unreadable entry is a problem."""
 
 
 def too_large(size: int, cap: int) -> str:
     """Return the message for a page above the cap."""
     return f"{size:,} bytes are more than the {cap:,} allowed for one page; split it, or leave it out"
+
+
+def by_kind(reasons: Iterable[str]) -> dict[str, int]:
+    """Return how often each kind of reason stands there, the most frequent first; a kind ends at the first colon."""
+    return dict(Counter(reason.partition(":")[0] for reason in reasons).most_common())

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl_folder import crawl
+from crawl_folder import START, crawl
 from ragassay.corpus import read_corpus
 from ragassay.corpus.crawl.crawl import crawl as crawl_site
 from ragassay.corpus.crawl.settings import CrawlSettings, Manner, checked
@@ -88,16 +88,33 @@ def test_what_can_be_read_is_read(way: Way, tmp_path: Path) -> None:
     assert {chunk.page for chunk in corpus.chunks} == {name for name, (_, text) in READ.items() if text}
 
 
-def test_what_cannot_be_read_is_refused_all_at_once(way: Way, tmp_path: Path) -> None:
+@pytest.mark.parametrize("named", ["folder", "archive"])
+def test_what_cannot_be_read_is_refused_all_at_once(named: str, tmp_path: Path) -> None:
     """Every such page is named with what is wrong and where; the good ones beside them hide nothing."""
     bad = {name: data for name, (data, _) in REFUSED.items()}
-    source = way(tmp_path / "site", {"good.md": b"# Good", **bad})
+    source = WAYS[named](tmp_path / "site", {"good.md": b"# Good", **bad})
     with pytest.raises(InputError) as caught:
         read(source)
     problems = {problem.partition(": ")[0].removeprefix("docs/"): problem for problem in caught.value.problems}
     assert problems.keys() == REFUSED.keys()
     for name, (_, said) in REFUSED.items():
         assert said in problems[name]
+
+
+def test_what_cannot_be_read_of_a_site_is_left_out_and_listed(tmp_path: Path) -> None:
+    """Whoever crawls cannot mend a page: it is left out by its address, and told; only what is too large is refused."""
+    bad = {name: data for name, (data, _) in REFUSED.items() if name != "large.txt"}
+    corpus = read(crawl(tmp_path / "site", {"good.md": b"# Good", **bad}))
+    assert [page.id for page in corpus.pages] == ["good.md"]
+    assert corpus.source["addresses"] == {"good.md": f"{START}good.md"}
+    assert corpus.source["seen"] == 1 + len(bad) == 1 + len(corpus.source["leftOut"])
+    for left in corpus.source["leftOut"]:
+        said = REFUSED[left["path"].removeprefix(START)][1]
+        assert left["reason"].startswith("unreadable: ")
+        assert said in left["reason"]
+    with pytest.raises(InputError) as caught:
+        read(crawl(tmp_path / "other", bad))
+    assert caught.value.problems == (f"unreadable: {len(bad)}",)
 
 
 SERVED = {

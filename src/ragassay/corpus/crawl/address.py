@@ -14,9 +14,11 @@ _PORTS = {"http": 80, "https": 443}
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _IN_PATH = _UNRESERVED | frozenset(b"!$&'()*+,;=:@/")
 _IN_QUERY = _IN_PATH | frozenset(b"?")
+_OF = {plain: bytes(plain) for plain in (_IN_PATH, _IN_QUERY)}
 _HEX = frozenset(b"0123456789abcdefABCDEF")
 _EDGES = "".join(map(chr, range(0x21)))
 _NOT_IN_ADDRESSES = str.maketrans("", "", "\t\n\r")
+_BRACKETED = re.compile(r"\[[0-9A-Fa-f:.]+\](:[0-9]*)?")
 _HOST = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 
 
@@ -35,12 +37,17 @@ def normal(url: str) -> str:
     scheme = parts.scheme.lower()
     if scheme not in _PORTS:
         raise InputError("it is no absolute http or https address")
+    if "[" in parts.netloc and not _BRACKETED.fullmatch(parts.netloc):
+        raise InputError("its host is no address: in brackets stands an IPv6 address without a zone, and nothing else")
     if "@" in parts.netloc:
         raise InputError("it holds a user name or password; give the address without it")
     host = _host(parts.hostname or "")
     origin = f"{scheme}://{host}" + ("" if port in (None, _PORTS[scheme]) else f":{port}")
     query = _encoded(parts.query, _IN_QUERY)
-    return origin + _path(parts.path) + (f"?{query}" if query else "")
+    address = origin + _path(parts.path) + (f"?{query}" if query else "")
+    if len(address) > MAX_CHARS:
+        raise InputError(f"it has {len(address):,} characters when written out; {MAX_CHARS:,} are allowed")
+    return address
 
 
 def joined(base: str, reference: str) -> str | None:
@@ -143,6 +150,8 @@ def _encoded(text: str, plain: frozenset[int]) -> str:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise InputError("it holds a character that cannot be encoded") from error
+    if b"%" not in data and not data.translate(None, _OF[plain]):
+        return text
     written: list[str] = []
     at = 0
     while at < len(data):

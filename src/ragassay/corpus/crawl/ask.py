@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from ragassay.corpus.crawl.address import joined
 from ragassay.corpus.crawl.fetch import Fault, FaultKind, Fetcher, Reply, Unwanted, Wanted
-from ragassay.corpus.crawl.pace import LONGEST_WAIT_S, Pace, retry_after_s
+from ragassay.corpus.crawl.pace import LONGEST_WAIT_S, Pace
 from ragassay.corpus.crawl.scope import MOST_HOPS
 from ragassay.errors import PluginError
 
@@ -85,7 +84,7 @@ class Asker:
 
     async def _before_again(self, fault: Fault, times: int) -> None:
         pause = min(FIRST_PAUSE_S * 2 ** (times - 1), LONGEST_PAUSE_S)
-        asked = retry_after_s(fault.retry_after, now=time.time())
+        asked = fault.retry_after_s
         if asked is not None and asked > LONGEST_WAIT_S:
             raise SiteDown(f"the server asks to be left alone for {asked:,.0f} s ({fault.detail}); go on after that")
         if fault.kind == "rate" or asked is not None:

@@ -11,7 +11,7 @@ import msgspec
 from aiohttp.abc import AbstractResolver
 
 from ragassay.corpus.crawl import ending
-from ragassay.corpus.crawl.ask import REDIRECTS, Asker, origin_of, target_of
+from ragassay.corpus.crawl.ask import REDIRECTS, Asker, SiteDown, origin_of, target_of
 from ragassay.corpus.crawl.connect import session
 from ragassay.corpus.crawl.discover import discover
 from ragassay.corpus.crawl.ending import Changes, Ended, Incomplete
@@ -20,7 +20,7 @@ from ragassay.corpus.crawl.folder import Crawled, CrawlHeader, NotTaken, is_craw
 from ragassay.corpus.crawl.frontier import Frontier
 from ragassay.corpus.crawl.journal import Journal
 from ragassay.corpus.crawl.loop import Loop
-from ragassay.corpus.crawl.pace import Pace, Stopped
+from ragassay.corpus.crawl.pace import LONGEST_WAIT_S, Pace, Stopped
 from ragassay.corpus.crawl.place import Place, held
 from ragassay.corpus.crawl.resumed import Resumed, resume
 from ragassay.corpus.crawl.robots import Robots, fetch_robots
@@ -234,6 +234,10 @@ class _Crawl:
             self._journal.write(file)
         robots = Robots(file, self._settings.agent)
         self._watch.say(robots.note)
+        if robots.interval_s > LONGEST_WAIT_S:
+            raise SiteDown(
+                f"robots.txt asks for {robots.interval_s:,.0f} s between requests, which is as good as a prohibition"
+            )
         if robots.interval_s > self._pace.interval_s:
             self._watch.say(f"robots.txt asks for {robots.interval_s:g} s between requests")
             self._pace.at_least(robots.interval_s)

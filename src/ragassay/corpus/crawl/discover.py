@@ -10,10 +10,11 @@ import msgspec
 from ragassay.corpus.crawl.address import joined
 from ragassay.corpus.crawl.ask import Asker, follow, origin_of
 from ragassay.corpus.crawl.fetch import Fault, Reply, Unwanted
+from ragassay.corpus.crawl.frontier import Capped
 from ragassay.corpus.crawl.journal import Discovered
 from ragassay.corpus.crawl.llms import links_of_llms
 from ragassay.corpus.crawl.robots import Robots
-from ragassay.corpus.crawl.scope import MAX_ADDRESSES, Prefix
+from ragassay.corpus.crawl.scope import Prefix
 from ragassay.corpus.crawl.settings import MIB, CrawlSettings
 from ragassay.corpus.crawl.sitemap import SitemapLimits, read_sitemap
 from ragassay.errors import InputError, PluginError
@@ -25,8 +26,8 @@ LLMS_BYTES = 8 * MIB
 
 
 class _Found(msgspec.Struct):
-    inside: dict[str, None] = msgspec.field(default_factory=dict)
-    outside: dict[str, None] = msgspec.field(default_factory=dict)
+    inside: Capped = msgspec.field(default_factory=Capped)
+    outside: Capped = msgspec.field(default_factory=Capped)
     sources: list[str] = msgspec.field(default_factory=list)
     problems: list[str] = msgspec.field(default_factory=list)
     failed: list[str] = msgspec.field(default_factory=list)
@@ -36,12 +37,8 @@ class _Found(msgspec.Struct):
         within = Prefix(prefix)
         for url in urls:
             into = self.inside if within.holds(url) else self.outside
-            if url in into:
-                continue
-            if len(into) < MAX_ADDRESSES:
-                into[url] = None
-            else:
-                self.beyond += 1
+            if not into.add(url):
+                self.beyond += into.missed(url)
 
     def problem(self, text: str) -> None:
         if len(self.problems) < MOST_PROBLEMS:
@@ -60,7 +57,7 @@ async def discover(
     if settings.discovery in ("auto", "sitemap"):
         await _sitemaps(asker, robots, settings, prefix, found)
         _whole(found, allow_failures=allow_failures)
-        if found.inside:
+        if found.inside.urls:
             return _discovered("sitemap", prefix, found)
         if settings.discovery == "sitemap":
             raise InputError(f"no sitemap names a page within {prefix}; try --from links", found.problems)
@@ -68,12 +65,12 @@ async def discover(
         found = _Found(problems=found.problems)
         await _llms(asker, settings, prefix, found)
         _whole(found, allow_failures=allow_failures)
-        if found.inside:
+        if found.inside.urls:
             return _discovered("llms", prefix, found)
         if settings.discovery == "llms":
             raise InputError(f"no llms.txt or llms-full.txt of {prefix} is there; try --from links", found.problems)
     found = _Found(problems=found.problems, sources=[settings.start])
-    found.inside[settings.start] = None
+    found.inside.add(settings.start)
     return _discovered("links", prefix, found)
 
 
@@ -87,14 +84,15 @@ def _whole(found: _Found, *, allow_failures: bool) -> None:
 
 
 def _discovered(used: str, prefix: str, found: _Found) -> Discovered:
-    addresses = [*found.inside, *found.outside]
+    all_ = Capped()
+    cut = sum(not all_.add(url) for url in (*found.inside.urls, *found.outside.urls))
     return Discovered(
         used=used,
         prefix=prefix,
-        addresses=tuple(addresses[:MAX_ADDRESSES]),
+        addresses=tuple(all_.urls),
         sources=tuple(found.sources),
         problems=(*found.problems, *found.failed),
-        beyond=found.beyond + max(0, len(addresses) - MAX_ADDRESSES),
+        beyond=found.beyond + cut,
     )
 
 
@@ -123,7 +121,8 @@ async def _sitemaps(asker: Asker, robots: Robots, settings: CrawlSettings, prefi
             continue
         sitemap = read_sitemap(reply.data, url, SitemapLimits(bytes=SITEMAP_BYTES))
         found.add(sitemap.pages, prefix)
-        waiting.extend((child, True) for child in sitemap.sitemaps)
+        room = MOST_SITEMAPS + 1 - len(read) - len(waiting)  # one more than are read, so that the rest is told
+        waiting.extend((child, True) for child in sitemap.sitemaps[: max(0, room)])
         found.sources.append(url)
         for problem in sitemap.problems:
             found.problem(f"{url}: {problem}")
@@ -138,7 +137,7 @@ async def _llms(asker: Asker, settings: CrawlSettings, prefix: str, found: _Foun
         if reply is not None and not _is_html(reply):
             found.add(links_of_llms(reply.data.decode("utf-8", "replace"), url), prefix)
             found.sources.append(url)
-        if found.inside:
+        if found.inside.urls:
             return
     for place in places:
         url = f"{place}/llms-full.txt"

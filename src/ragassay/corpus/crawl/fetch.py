@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import time
 from collections.abc import Callable, Mapping
 from typing import Literal
 
@@ -17,6 +18,7 @@ from ragassay.corpus.crawl import inflate
 from ragassay.corpus.crawl.connect import PrivateAddress
 from ragassay.corpus.crawl.folder import Reason
 from ragassay.corpus.crawl.guard import url_problem
+from ragassay.corpus.crawl.pace import retry_after_s
 
 FaultKind = Literal["rate", "server", "timeout", "connection", "truncated", "malformed", "certificate"]
 _SHOWN_CHARS = 200
@@ -52,12 +54,12 @@ class Fault(Exception):
     """There was no usable answer this time; asking again may help, more or less so by `kind`."""
 
     def __init__(
-        self, kind: FaultKind, detail: str, *, status: int | None = None, retry_after: str | None = None
+        self, kind: FaultKind, detail: str, *, status: int | None = None, retry_after_s: float | None = None
     ) -> None:
         self.kind: FaultKind = kind
         self.detail = written(detail)
         self.status = status
-        self.retry_after = retry_after
+        self.retry_after_s = retry_after_s
         super().__init__(f"{kind}: {detail}")
 
 
@@ -108,7 +110,8 @@ class Fetcher:
         status, headers = response.status, response.headers
         if status == 429 or status in _AGAIN_LATER or status >= 500:
             kind: FaultKind = "rate" if status == 429 else "server"
-            raise Fault(kind, f"status {status}", status=status, retry_after=headers.get("Retry-After"))
+            again = retry_after_s(headers.get("Retry-After"), date=headers.get("Date"), now=time.time())
+            raise Fault(kind, f"status {status}", status=status, retry_after_s=again)
         data = b""
         if status in _OK:
             if wanted is not None:
@@ -121,7 +124,7 @@ async def _body(response: aiohttp.ClientResponse, cap: int, *, cut: bool) -> byt
     if (response.content_length or 0) > cap and not cut:
         raise Unwanted("too large", f"{response.content_length:,} bytes, {cap:,} are allowed", response.status)
     try:
-        body = inflate.Body(response.headers.get("Content-Encoding", ""), cap)
+        body = inflate.Body(", ".join(response.headers.getall("Content-Encoding", [])), cap)
     except inflate.UnknownCoding as error:
         raise Unwanted("content type", str(error), response.status) from error
     try:

@@ -7,9 +7,13 @@ from collections.abc import Iterable
 
 import msgspec
 
+from ragassay.corpus.crawl import scope
 from ragassay.corpus.crawl.folder import NotTaken
 from ragassay.corpus.crawl.journal import Left, Settled, Took
-from ragassay.corpus.crawl.scope import MAX_ADDRESSES, Scope
+from ragassay.corpus.crawl.scope import Scope
+
+MOST_COUNTED = 1_000_000
+"""So many addresses that were not taken are told apart and counted."""
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -19,31 +23,59 @@ class Seen(msgspec.Struct, frozen=True):
     hops: int
 
 
+class Capped:
+    """Addresses up to a number, and up to a number of characters; those that come after them can be counted."""
+
+    def __init__(self) -> None:
+        self.urls: dict[str, None] = {}
+        self._chars = 0
+        self._after: set[int] = set()
+
+    def has_room(self, url: str) -> bool:
+        """Return whether one more address would be taken."""
+        return len(self.urls) < scope.MAX_ADDRESSES and self._chars + len(url) <= scope.MAX_CHARS
+
+    def add(self, url: str) -> bool:
+        """Take an address, and return whether it was a new one and there was room."""
+        if url in self.urls or not self.has_room(url):
+            return False
+        self.urls[url] = None
+        self._chars += len(url)
+        return True
+
+    def missed(self, url: str) -> int:
+        """Return 1 for an address that there was no room for and that was not counted before, else 0."""
+        if url in self.urls or len(self._after) >= MOST_COUNTED or (hashed := hash(url)) in self._after:
+            return 0
+        self._after.add(hashed)
+        return 1
+
+
 class Frontier:
     """The addresses of one crawl, in the order in which they were seen."""
 
-    def __init__(self, scope: Scope, *, follows: bool) -> None:
-        self._scope = scope
+    def __init__(self, judge: Scope, *, follows: bool) -> None:
+        self._scope = judge
         self._follows = follows
+        self._addresses = Capped()
         self._seen: dict[str, Seen] = {}
         self._waiting: deque[str] = deque()
         self.settled: dict[str, Settled] = {}
         self.judged: dict[str, NotTaken] = {}
         """Left out without being asked for."""
-        self.unfollowed: dict[str, None] = {}
-        self.linked: dict[str, None] = {}
-        """Within the prefix, linked from a page, and of no list: seen only where links are not followed."""
+        self._unfollowed = Capped()
+        self._linked = Capped()
+        """Linked from a page: of use only where links are not followed."""
         self.beyond = 0
+        """How many addresses and links were too many."""
         self.pages = 0
         self.bytes = 0
 
     def see(self, urls: Iterable[str], depth: int = 0, hops: int = 0) -> None:
         """Take addresses into account that have not been seen before."""
         for url in urls:
-            if url in self._seen:
-                continue
-            if len(self._seen) >= MAX_ADDRESSES:
-                self.beyond += 1
+            if not self._addresses.add(url):
+                self.beyond += self._addresses.missed(url)
                 continue
             self._seen[url] = Seen(depth, hops)
             if (judged := self._scope.judge(url, depth, hops)) is not None:
@@ -54,11 +86,13 @@ class Frontier:
     def settle(self, url: str, line: Settled) -> None:
         """Take into account what came of an address, and what it names."""
         seen = self._seen.get(url, Seen(0, 0))
+        self.beyond += line.beyond
         self.settled[url] = msgspec.structs.replace(line, links=())
         if isinstance(line, Took):
             self.pages += 1
             self.bytes += line.page.bytes
-            self._add(self.unfollowed, line.unfollowed)
+            for link in line.unfollowed:
+                self._unfollowed.add(link)
             if (canonical := line.page.canonical) is not None and self._scope.refusal(canonical) is None:
                 self.see([canonical], seen.depth)
         elif line.leads_to is not None:
@@ -66,11 +100,20 @@ class Frontier:
         if self._follows:
             self.see(line.links, seen.depth + 1)
         else:
-            self._add(self.linked, line.links)
+            for link in line.links:
+                self._linked.add(link)
 
-    def news(self, urls: Iterable[str]) -> tuple[str, ...]:
-        """Return those addresses that no settled line has named yet."""
-        return tuple(url for url in urls if url not in self._seen and url not in self.linked)
+    def news(self, line: Settled) -> Settled:
+        """Return a line without what another one has named before or there is no room for, so that all stay small."""
+        into = self._addresses if self._follows else self._linked
+        links = tuple(url for url in line.links if url not in into.urls and url not in self._seen)
+        kept = tuple(url for url in links if into.has_room(url))
+        beyond = line.beyond + (0 if len(kept) == len(links) else sum(map(into.missed, {*links}.difference(kept))))
+        if isinstance(line, Left):
+            return msgspec.structs.replace(line, links=kept, beyond=beyond)
+        other = self._unfollowed
+        unfollowed = tuple(url for url in line.unfollowed if url not in other.urls and other.has_room(url))
+        return msgspec.structs.replace(line, links=kept, beyond=beyond, unfollowed=unfollowed)
 
     def next(self) -> str | None:
         """Return the next address to ask for, None where none waits."""
@@ -91,20 +134,14 @@ class Frontier:
 
     def only_linked(self) -> int:
         """Count the addresses that pages name, that would be taken, and that stand in no list."""
-        return sum(url not in self._seen and self._scope.refusal(url) is None for url in self.linked)
-
-    @staticmethod
-    def _add(into: dict[str, None], urls: Iterable[str]) -> None:
-        for url in urls:
-            if len(into) < MAX_ADDRESSES:
-                into[url] = None
+        return sum(url not in self._seen and self._scope.refusal(url) is None for url in self._linked.urls)
 
     def left(self) -> list[NotTaken]:
         """Return everything that is left out so far, links with `rel=nofollow` included."""
         asked = [line.left for line in self.settled.values() if isinstance(line, Left)]
         only = [
             NotTaken(url=url, reason="nofollow", detail='linked only with rel="nofollow"', status=None)
-            for url in self.unfollowed
+            for url in self._unfollowed.urls
             if url not in self._seen and self._follows
         ]
-        return [*asked, *self.judged.values(), *only[: max(0, MAX_ADDRESSES - len(self._seen))]]
+        return [*asked, *self.judged.values(), *only[: max(0, scope.MAX_ADDRESSES - len(self._seen))]]

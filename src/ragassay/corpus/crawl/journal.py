@@ -35,11 +35,12 @@ class Discovered(msgspec.Struct, frozen=True, tag="discovered", kw_only=True):
 
 
 class Took(msgspec.Struct, frozen=True, tag="took", kw_only=True):
-    """A page whose bytes are on the disk, and the addresses it names."""
+    """A page whose bytes are on the disk, the addresses it names, and how many more it names than are seen."""
 
     page: CrawledPage
     links: tuple[str, ...]
     unfollowed: tuple[str, ...]
+    beyond: int = 0
 
 
 class Left(msgspec.Struct, frozen=True, tag="left", kw_only=True):
@@ -48,6 +49,7 @@ class Left(msgspec.Struct, frozen=True, tag="left", kw_only=True):
     left: NotTaken
     leads_to: str | None = None
     links: tuple[str, ...] = ()
+    beyond: int = 0
 
 
 Line = Begun | RobotsFile | Discovered | Took | Left

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import codecs
+from functools import cache, partial
 
 import msgspec
 from lxml import etree
 
+from ragassay.corpus.attributes import attributes_problem
 from ragassay.corpus.crawl.address import joined
-from ragassay.corpus.decode import charset_named, declared
+from ragassay.corpus.decode import charset_named, declared, served
 
+MOST_CHARS = 8 * 1024 * 1024
+"""So many characters have all addresses of one page; a short link may stand for a long address."""
 _LINKS = {"a": "href", "area": "href", "frame": "src"}
 
 
@@ -23,17 +27,21 @@ class Links(msgspec.Struct, frozen=True):
     nofollow: bool
     unfollowed: tuple[str, ...] = ()
     """Addresses that are linked only with `rel="nofollow"`."""
+    beyond: int = 0
+    """Links that were not looked at: the page has more than are read."""
 
 
 def links_of_html(data: bytes, url: str, charset: str | None) -> Links:
     """Return the links of the page at `url`; `charset` is what its server said, and damaged bytes are passed over."""
     text = _text(data, charset)
+    if attributes_problem(text) is not None:  # `corpus build` says so of the page itself
+        return Links((), None, noindex=False, nofollow=False)
     parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     root = etree.fromstring(text.encode("utf-8"), parser) if text.strip() else None
     if root is None:
         return Links((), None, noindex=False, nofollow=False)
     base = _base(root, url)
-    followed, unfollowed = _targets(root, base)
+    followed, unfollowed, beyond = _targets(root, base)
     rules = _robots(root)
     return Links(
         targets=tuple(followed),
@@ -41,6 +49,7 @@ def links_of_html(data: bytes, url: str, charset: str | None) -> Links:
         noindex=not rules.isdisjoint(("noindex", "none")),
         nofollow=not rules.isdisjoint(("nofollow", "none")),
         unfollowed=tuple(address for address in unfollowed if address not in followed),
+        beyond=beyond,
     )
 
 
@@ -49,8 +58,9 @@ def _text(data: bytes, charset: str | None) -> str:
         return data[len(codecs.BOM_UTF8) :].decode("utf-8", "replace")
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", "replace")
-    label = charset or declared(data)
-    return data.decode((charset_named(label) if label else None) or "utf-8", "replace")
+    codec = served(charset, data) if charset else None
+    label = None if codec else declared(data)
+    return data.decode(codec or (charset_named(label) if label else None) or "utf-8", "replace")
 
 
 def _base(root: etree._Element, url: str) -> str:
@@ -60,16 +70,24 @@ def _base(root: etree._Element, url: str) -> str:
     return url
 
 
-def _targets(root: etree._Element, base: str) -> tuple[dict[str, None], dict[str, None]]:
+def _targets(root: etree._Element, base: str) -> tuple[dict[str, None], dict[str, None], int]:
     followed: dict[str, None] = {}
     unfollowed: dict[str, None] = {}
+    join = cache(partial(joined, base))
+    left, beyond = MOST_CHARS, 0
     for element in root.iter(*_LINKS):
         href = element.get(_LINKS[str(element.tag)])
-        address = None if href is None else joined(base, href)
+        if href is None:
+            continue
+        if left <= 0:
+            beyond += 1
+            continue
+        address = join(href)
         if address is not None:
             into = unfollowed if "nofollow" in _words(element, "rel") else followed
+            left -= 0 if address in into else len(address)
             into[address] = None
-    return followed, unfollowed
+    return followed, unfollowed, beyond
 
 
 def _canonical(root: etree._Element, base: str) -> str | None:

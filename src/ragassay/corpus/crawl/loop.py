@@ -95,7 +95,7 @@ class Loop:
         if isinstance(line, Took) and self._frontier.bytes + line.page.bytes > self._settings.max_bytes:
             self.is_full = True
             return
-        line = msgspec.structs.replace(line, links=self._frontier.news(line.links))
+        line = self._frontier.news(line)
         self._journal.write(line)
         self._frontier.settle(url, line)
 
@@ -167,7 +167,7 @@ class Loop:
 
 
 def _took(taken: Taken) -> Took:
-    return Took(page=taken.page, links=taken.links, unfollowed=taken.unfollowed)
+    return Took(page=taken.page, links=taken.links, unfollowed=taken.unfollowed, beyond=taken.beyond)
 
 
 def _left(url: str, unwanted: Unwanted) -> NotTaken:

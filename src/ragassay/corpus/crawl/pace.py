@@ -73,14 +73,24 @@ class Pace:
         self._slower_s = 0.0 if self._slower_s < 0.01 else self._slower_s * 0.9
 
 
-def retry_after_s(text: str | None, *, now: float) -> float | None:
-    """Return the seconds that a Retry-After header asks for, None where it names none that can be read."""
+def retry_after_s(text: str | None, *, now: float, date: str | None = None) -> float | None:
+    """Return the seconds that a Retry-After header asks for, None where it names none that can be read.
+
+    A time of day is held against the server's own `date`: its clock, or this one, may be wrong.
+    """
     if text is None:
         return None
     text = text.strip()
     if text.isascii() and text.isdigit():
         return float(text[:9])
+    until, since = _time(text), _time(date)
+    return None if until is None else max(0.0, until - (now if since is None else since))
+
+
+def _time(text: str | None) -> float | None:
+    if text is None:
+        return None
     try:
-        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - now)
-    except (ValueError, TypeError, OverflowError):
+        return email.utils.parsedate_to_datetime(text).timestamp()
+    except (ValueError, TypeError, OverflowError, IndexError):
         return None

@@ -47,7 +47,7 @@ def resume(journal: Journal, settings: CrawlSettings, files: Path) -> Resumed:
     found = Resumed(began=first.at)
     for line in journal.lines[1:]:
         if isinstance(line, RobotsFile):
-            found.robots = line if now - line.at < KEPT_S else None
+            found.robots = line if 0 <= now - line.at < KEPT_S else None
         elif isinstance(line, Discovered):
             found.discovered = line
         elif isinstance(line, Took):

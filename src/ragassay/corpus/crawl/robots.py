@@ -48,7 +48,9 @@ async def fetch_robots(asker: Asker, origin: str, *, now: int) -> RobotsFile:
     if reply.status not in (200, 203, 204):
         raise SiteDown(_unread(url, f"status {reply.status}"))
     whole = len(reply.data) < MAX_BYTES
-    data = reply.data if whole else reply.data[: reply.data.rfind(b"\n") + 1]
+    data = reply.data if whole else reply.data[: max(reply.data.rfind(b"\n"), reply.data.rfind(b"\r")) + 1]
+    if not whole and not data:
+        raise SiteDown(_unread(url, f"its first line has more than {MAX_BYTES:,} bytes"))
     if data.count(b"*") > MOST_WILDCARDS:
         raise SiteDown(_unread(url, f"it has more than {MOST_WILDCARDS:,} wildcards"))
     note = "robots.txt is obeyed" + ("" if whole else f", its first {MAX_BYTES:,} bytes")

@@ -13,6 +13,8 @@ from ragassay.corpus.crawl.settings import CrawlSettings
 
 MAX_ADDRESSES = 200_000
 """So many addresses are seen at most; how many came after them is counted."""
+MAX_CHARS = 32 * 1024 * 1024
+"""So many characters have all addresses that are seen."""
 MOST_HOPS = 5
 MOST_QUERIES = 200
 MOST_REPEATS = 3

@@ -23,10 +23,11 @@ def settle(pages: Iterable[CrawledPage], left_out: Iterable[NotTaken], unsettled
     canonical address that is not there. Of pages with the same bytes the one with the shortest address stays.
     """
     by_url = {page.url: page for page in pages}
+    ends = _ends({url: page.canonical for url, page in by_url.items() if page.canonical in by_url}, by_url)
     left = [*left_out, *unsettled]
     kept: dict[str, CrawledPage] = {}
     for url, page in by_url.items():
-        end = _canonical_end(url, by_url)
+        end, _ = ends[url]
         if end == url:
             kept[url] = page
         else:
@@ -40,14 +41,22 @@ def settle(pages: Iterable[CrawledPage], left_out: Iterable[NotTaken], unsettled
     return Result(pages_kept, tuple(_moved(left, {page.url for page in pages_kept})))
 
 
-def _canonical_end(url: str, by_url: Mapping[str, CrawledPage]) -> str:
-    """Follow canonical addresses as long as they lead to pages; of a circle the smallest address is the end."""
-    way = [url]
-    while (to := by_url[way[-1]].canonical) in by_url and to is not None:
-        if to in way:
-            return min(way[way.index(to) :])
-        way.append(to)
-    return way[-1]
+def _ends(to: Mapping[str, str | None], of: Iterable[str]) -> dict[str, tuple[str, str | None]]:
+    """Return where each address leads in the end, and of a circle there its smallest address."""
+    ends: dict[str, tuple[str, str | None]] = {}
+    for url in of:
+        way: dict[str, int] = {}
+        here = url
+        while here not in ends and here not in way and (there := to.get(here)) is not None:
+            way[here] = len(way)
+            here = there
+        if here in way:
+            circle = min(list(way)[way[here] :])
+            ends.update(dict.fromkeys(way, (circle, circle)))
+        else:
+            end = ends.setdefault(here, (here, None))
+            ends.update(dict.fromkeys(way, end))
+    return ends
 
 
 def _not_taken(page: CrawledPage, reason: Reason, detail: str) -> NotTaken:
@@ -57,17 +66,15 @@ def _not_taken(page: CrawledPage, reason: Reason, detail: str) -> NotTaken:
 def _moved(left: list[NotTaken], pages: set[str]) -> Iterable[NotTaken]:
     """Tell of a redirect that leads to no page what it leads to."""
     by_url = {one.url: one for one in left}
+    moved = [one.url for one in by_url.values() if one.reason == "moved"]
+    ends = _ends({url: by_url[url].detail for url in moved}, moved)
     for one in left:
-        way = [one.url]
-        while (here := by_url.get(way[-1])) is not None and here.reason == "moved" and here.detail is not None:
-            if here.detail in way:
-                break
-            way.append(here.detail)
-        if one.reason != "moved" or way[-1] in pages or (end := by_url.get(way[-1])) is None:
+        end, circle = ends.get(one.url, (one.url, None))
+        if one.reason != "moved" or end in pages or end not in by_url:
             yield one
-        elif end.reason == "moved":
+        elif circle is not None:
             yield msgspec.structs.replace(one, reason="redirect", detail="in a circle")
-        elif end.reason in ("canonical", "same bytes"):
+        elif by_url[end].reason in ("canonical", "same bytes"):
             yield one
         else:
-            yield msgspec.structs.replace(one, reason="redirect", detail=f"to {end.url}, left out: {end.reason}")
+            yield msgspec.structs.replace(one, reason="redirect", detail=f"to {end}, left out: {by_url[end].reason}")

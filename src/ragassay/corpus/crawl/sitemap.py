@@ -21,6 +21,9 @@ from ragassay.errors import InputError
 _GZIP = b"\x1f\x8b"
 _SHOWN_CHARS = 200
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_DEEPEST = 32
+_PIECE = 64 * 1024
+_LONGEST_TAG = 1024 * 1024
 _ROOTS = {"urlset": "url", "sitemapindex": "sitemap"}
 
 
@@ -139,7 +142,13 @@ class _Xml:
     def read(self, body: bytes) -> None:
         """Read all of it; raises `InputError` at the first place that is not well formed."""
         try:
-            self._parser.Parse(body, True)
+            for at in range(0, len(body), _PIECE):
+                self._parser.Parse(body[at : at + _PIECE], False)
+                if at - self._parser.CurrentByteIndex > _LONGEST_TAG:
+                    raise InputError(
+                        f"line {self._parser.CurrentLineNumber}: a tag has more than {_LONGEST_TAG:,} bytes"
+                    )
+            self._parser.Parse(b"", True)
         except expat.ExpatError as error:
             where = f"line {error.lineno}: it is not well-formed XML ({expat.ErrorString(error.code)})"
             raise InputError(f"{where}; what follows is not read") from error
@@ -147,6 +156,8 @@ class _Xml:
     def _start(self, name: str, _attributes: object) -> None:
         local = name.rpartition(" ")[2]
         self._open.append(local)
+        if len(self._open) > _DEEPEST:
+            raise InputError(f"line {self._parser.CurrentLineNumber}: it is nested more than {_DEEPEST} deep")
         if len(self._open) == 1 and local not in _ROOTS:
             raise InputError(f"it is no sitemap: its root is <{names.shown(local[:_SHOWN_CHARS])}>")
         if len(self._open) == 2:

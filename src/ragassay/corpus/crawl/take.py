@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from email.message import Message
 
 import msgspec
 from multidict import CIMultiDictProxy
@@ -19,6 +19,7 @@ from ragassay.corpus.crawl.settings import CrawlSettings
 from ragassay.corpus.extract import EXTRACTOR
 
 _NONE = Links((), None, noindex=False, nofollow=False)
+_CHARSET = re.compile(r""";\s*charset\s*=\s*(?:"([^"]*)"?|([^\s;"]*))""", re.I)
 _HEADER_CHARS = 1_000
 
 
@@ -28,6 +29,8 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
     page: CrawledPage
     links: tuple[str, ...]
     unfollowed: tuple[str, ...]
+    beyond: int = 0
+    """Links that were not looked at, for the page has too many."""
 
 
 class NoIndex(Unwanted):
@@ -83,7 +86,8 @@ def with_links(page: CrawledPage, data: bytes, rules: set[str]) -> Taken:
         where = "X-Robots-Tag" if "noindex" in rules else "its <meta name=robots>"
         raise NoIndex(f"{where} says noindex", page.status, links)
     canonical = None if found.canonical == page.url else found.canonical
-    return Taken(page=msgspec.structs.replace(page, canonical=canonical), links=links, unfollowed=found.unfollowed)
+    page = msgspec.structs.replace(page, canonical=canonical)
+    return Taken(page=page, links=links, unfollowed=found.unfollowed, beyond=found.beyond)
 
 
 def _links(page: CrawledPage, data: bytes) -> Links:
@@ -99,11 +103,9 @@ def content_type(value: str | None) -> tuple[str | None, str | None]:
     """Return the media type and the charset of a Content-Type header, in lower case; None where none is named."""
     if not value or not value.strip():
         return None, None
-    message = Message()
-    message["Content-Type"] = value[:_HEADER_CHARS]
     media = value.partition(";")[0].strip().lower()
-    charset = message.get_param("charset")
-    named = written(charset.strip().lower())[:100] if isinstance(charset, str) else ""
+    charset = _CHARSET.search(value[:_HEADER_CHARS])
+    named = "" if charset is None else written((charset.group(1) or charset.group(2) or "").strip().lower())[:100]
     return written(media)[:200] or None, named or None
 
 
