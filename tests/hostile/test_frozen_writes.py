@@ -192,6 +192,7 @@ def test_a_set_stripped_of_its_manifest_is_not_run_under_its_old_name(folder: Fo
     away.rename(kept)
     said = " ".join(folder.type("board")[1].split())
     assert "not the questions that were frozen under this name and version" in said
+    assert "No run names a signed item manifest, so the set is not frozen." in " ".join(folder.type("spec")[1].split())
 
 
 def test_json_holds_nothing_that_steers_a_terminal(folder: Folder) -> None:

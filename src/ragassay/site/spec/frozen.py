@@ -8,11 +8,11 @@ from ragassay.site.spec.document import Code, Link, Paragraph, Said, paragraph
 from ragassay.site.spec.ground import Ground
 
 
-def frozen(ground: Ground) -> Paragraph | None:
-    """Say as which version the set was frozen, signed by whom, how much is reviewed, and what is declared."""
+def frozen(ground: Ground) -> Paragraph:
+    """Say whether the set is frozen, as which version, signed by whom, how much is reviewed, what is declared."""
     line = ground.table.frozen
     if line is None:
-        return None
+        return paragraph("No run names a signed item manifest, so the set is not frozen.")
     if line.problem is not None:
         return paragraph(
             ("The runs name the item manifest ", Code(line.envelope), f" of a frozen set, and {line.problem}.")
