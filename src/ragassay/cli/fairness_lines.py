@@ -14,6 +14,10 @@ from ragassay.run.fairness import BoardFairness, RowFairness
 COLUMNS = ("present", "folded", "absent", "unknowable", "split")
 NAMED = ("folded", "absent", "unknowable", "split")
 ANOTHER = "searches another corpus"
+CHANGED = (
+    "every row whose texts are known lacks some, so the documentation has changed under the questions: "
+    "`ragassay corpus diff` says what stands there now"
+)
 
 
 def told(found: BoardFairness) -> dict[str, Any]:
@@ -99,9 +103,10 @@ def _sentence(found: BoardFairness) -> str:
     if found.lacking:
         absent = {q for one in searching if one.fairness is not None for q in one.fairness.absent}
         lack = "lacks" if len(found.lacking) == 1 else "lack"
+        every = f"\n{CHANGED}" if len(found.lacking) == len(searching) - len(unknown) else ""
         return (
             f"{len(found.lacking)} of {plural(len(searching), 'row')} {lack} evidence of "
-            f"{plural(len(absent), 'question')}; the board marks such a row: {ANOTHER}"
+            f"{plural(len(absent), 'question')}; the board marks such a row: {ANOTHER}{every}"
         )
     if not searching:
         return "no row searches anything"

@@ -44,9 +44,6 @@ def command() -> None:
     """
 
 
-command.add_command(cosign)
-
-
 @command.command("show")
 @log_argument
 @json_option
@@ -188,3 +185,6 @@ def witness_key(text: str) -> NoteKey:
     if key.kind != "witness":
         raise InputError(f"{key.name!r} is the key of a log; a witness's key is printed by `ragassay log cosign`")
     return key
+
+
+command.add_command(cosign)

@@ -21,5 +21,5 @@ def command() -> None:
     """Draft, lint, review, freeze and split questions, and say what they are worth."""
 
 
-for _verb in (hash_, export, check, lint_, draft, fairness, closed_book, freeze, bump, split, review):
+for _verb in (draft, lint_, check, review, freeze, bump, split, fairness, closed_book, hash_, export):
     command.add_command(_verb)

@@ -1,4 +1,4 @@
-"""A verb with verbs of its own, whose help gives the first sentence of each whole."""
+"""A verb with verbs of its own, whose help names them in the order of the work, each with its first sentence whole."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ import click
 
 class VerbGroup(click.Group):
     """Lists its verbs without cutting off what they do."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the verbs in the order in which they were added."""
+        return list(self.commands)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write each verb with its first sentence, over as many lines as that takes."""

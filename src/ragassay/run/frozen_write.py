@@ -21,7 +21,8 @@ def write_together(files: Mapping[Path, tuple[bytes, int]]) -> None:
     a kill may leave the first of them, so one without which the others must not be seen stands first.
     """
     if there := [path for path in files if path.exists() or path.is_symlink()]:
-        raise InputError("nothing was written: what is there is not replaced", [f"{path} exists" for path in there])
+        what = "nothing was written: what is there is not replaced; name another folder with --out, or move it away"
+        raise InputError(what, [f"{path} exists" for path in there])
     begun: list[Path] = []
     placed: list[Path] = []
     path = next(iter(files))

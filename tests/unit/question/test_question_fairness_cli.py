@@ -96,6 +96,7 @@ def test_absent_evidence_is_exit_code_1(tmp_path: Path, capsys: pytest.CaptureFi
     assert code == 1
     assert "absent, bm25: net" in said
     assert "searches another corpus" in said
+    assert "the documentation has changed under the questions" in said, "bm25 is the only row that can be known"
 
 
 def test_a_filter_makes_a_row_search_less(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -103,6 +104,7 @@ def test_a_filter_makes_a_row_search_less(tmp_path: Path, capsys: pytest.Capture
     code, said = _asked(capsys, str(_folder(tmp_path, BM25, FILTERED)), "--json")
     assert code == 1
     assert [(row["row"], row["absent"]) for row in json.loads(said)["rows"]] == [("bm25", []), ("part", ["net"])]
+    assert "has changed" not in _asked(capsys, str(tmp_path / "board.toml"))[1], "the other row has it all"
 
 
 def test_what_another_library_was_given_is_unknowable_before_it_is_built(
