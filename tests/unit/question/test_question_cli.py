@@ -269,6 +269,17 @@ def test_lint_without_a_corpus_reads_literals_alone(folder: Path, verb: Any) -> 
     assert errors == {"target-unfounded", "target-fails", "evidence-missing"}
 
 
+def test_a_wrong_waiver_is_said_whatever_rule_is_looked_at(folder: Path, verb: Any) -> None:
+    """Whoever tries a waiver with its rule alone hears why it waives nothing."""
+    write(folder, net(input="Which port has Acme"), log())
+    (folder / "questions.waive").write_text("no-question net\n", encoding="utf-8")
+    code, out, _ = verb("lint", folder / "questions.json", "--rule", "no-question")
+    assert code == 1
+    assert "has no reason" in out
+    (folder / "questions.waive").write_text("no-question net  # asked so\n", encoding="utf-8")
+    assert verb("lint", folder / "questions.json", "--rule", "no-question")[0] == 0
+
+
 def test_unsplit_questions_are_said_to_be_so(folder: Path, verb: Any) -> None:
     """A table with input and target passes, and what is not known of it is printed."""
     (folder / "qa.csv").write_text("input,target\nWhich port has Acme?,8080\n", encoding="utf-8")
