@@ -93,6 +93,15 @@ class Unpinned(msgspec.Struct, frozen=True):
         return Judgement(findings=tuple(found), signer="named")
 
 
+def judge_or_named(policy: Policy, evidence: Evidence) -> Judgement:
+    """Ask the policy whose a statement is; a signature that it held against no key is held against the named one."""
+    judged = policy.judge(evidence)
+    if judged.signer != "unchecked":
+        return judged
+    named = Unpinned().judge(evidence)
+    return msgspec.structs.replace(judged, signer=named.signer, findings=judged.findings + named.findings)
+
+
 class PinnedKey(msgspec.Struct, frozen=True):
     """Accepts the holder of one key; only the bytes of that key are used, whatever the statement names."""
 

@@ -42,6 +42,15 @@ def read_envelope(data: bytes, findings: Findings, where: str) -> SignedRun | No
     return SignedRun(statement, signature, dsse.pae(envelope.payload_type, payload), data)
 
 
+def note_signature(findings: Findings, *, checked: bool) -> None:
+    """Note that a key was looked for, and that the signature was checked with one, or why it was not."""
+    findings.made("key")
+    if checked:
+        findings.made("signature")
+    else:
+        findings.not_made("signature", "there is no usable key to check it with")
+
+
 def named_key(signer: SignerRef, findings: Findings, where: str) -> bytes | None:
     """Return the bytes of the key that a statement names, or None where they are none, weak, or of another key."""
     try:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from ragassay.manifest.signed import Signed
 from ragassay.manifest.statement import SignerRef
-from ragassay.verify.policy import Evidence, Judgement, Unpinned
+from ragassay.verify.policy import Evidence, Judgement, judge_or_named
 from ragassay.verify.report import Findings
-from ragassay.verify.signature import named_key
+from ragassay.verify.signature import named_key, note_signature
 from ragassay.verify.standing import Reader
 
 
@@ -31,16 +29,7 @@ def check_signer(
         registry=reader.registry,
         registry_version=signer.registry_version,
     )
-    judged = reader.policy.judge(evidence)
-    found = judged.findings
-    if judged.signer == "unchecked":
-        named = Unpinned().judge(evidence)
-        found += named.findings
-        judged = msgspec.structs.replace(judged, signer=named.signer)
-    findings.extend(found)
-    findings.made("key")
-    if judged.signer == "unchecked":
-        findings.not_made("signature", "there is no usable key to check it with")
-    else:
-        findings.made("signature")
+    judged = judge_or_named(reader.policy, evidence)
+    findings.extend(judged.findings)
+    note_signature(findings, checked=judged.signer != "unchecked")
     return judged

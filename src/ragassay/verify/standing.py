@@ -24,9 +24,9 @@ from ragassay.manifest.statement import RunPredicate, SignerRef
 from ragassay.manifest.tiles import LogView
 from ragassay.verify.announcement import check_before, read_announcement
 from ragassay.verify.inclusion import Place, check_inclusion
-from ragassay.verify.policy import SLACK_S, Evidence, Judgement, Policy, Unpinned
+from ragassay.verify.policy import SLACK_S, Evidence, Judgement, Policy, judge_or_named
 from ragassay.verify.report import Announced, Findings, Passes, finding
-from ragassay.verify.signature import SignedRun, named_key
+from ragassay.verify.signature import SignedRun, named_key, note_signature
 from ragassay.verify.whole_log import LOG, check_log
 
 
@@ -137,12 +137,8 @@ def _hold(
         registry=reader.registry,
         registry_version=signer.registry_version,
     )
-    judged = reader.policy.judge(evidence)
+    judged = judge_or_named(reader.policy, evidence)
     found = judged.findings
-    if judged.signer == "unchecked":
-        named = Unpinned().judge(evidence)
-        found += named.findings
-        judged = msgspec.structs.replace(judged, signer=named.signer)
     if not reader.policy.logs:
         found += (finding("UNWITNESSED", _UNSEEN_REDACTION if where == REDACTION else None, proof),)
     findings.extend(one for one in found if one.code != "SIGNER_UNPINNED" or where == MANIFEST)
@@ -150,11 +146,7 @@ def _hold(
 
 
 def _note_checks(held: _Held, reader: Reader, findings: Findings) -> None:
-    findings.made("key")
-    if held.judged.signer == "unchecked":
-        findings.not_made("signature", "there is no usable key to check it with")
-    else:
-        findings.made("signature")
+    note_signature(findings, checked=held.judged.signer != "unchecked")
     if reader.policy.logs:
         findings.made("trusted log and witnesses")
     else:
