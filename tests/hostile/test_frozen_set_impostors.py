@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-import site_factory as make
 
 from frozen_lab import NOW, SIGNER, checked, freeze_into, frozen, question, small_set
 from ragassay import canon
@@ -26,6 +26,9 @@ from ragassay.run.workspace import Workspace
 from ragassay.site import build_board, load_runs
 from ragassay.verify.item_set import SetReport, contradictions, verify_item_set
 from ragassay.verify.policy import Unpinned
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "site"))
+import site_factory as make
 
 
 def lied(change: Callable[[dict[str, Any]], None]) -> bytes:
