@@ -13,6 +13,7 @@ from ragassay.errors import InputError
 
 if TYPE_CHECKING:
     from ragassay.run.board_file import BoardFile
+    from ragassay.run.drafting import Drafter
 
 
 class Given(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,17 +61,36 @@ def draft(corpus: Path, **options: Any) -> int:
     Without --by-hand, --board and --model only the plan is written. Exit code 1 when a place got no question, 3 when
     the model's service gave no reply.
     """
+    from ragassay.cli.question_sources import pages_of
     from ragassay.cli.questions_draft_out import print_report
-    from ragassay.cli.questions_draft_run import Draft
+    from ragassay.run.draft_begun import DraftOptions
+    from ragassay.run.draft_set import About
+    from ragassay.run.drafting import Draft
 
     given = Given(**options)
     topics = _topics(given)
     board = _board(corpus, given)
-    about = (given.author, datetime.datetime.now(datetime.UTC).date().isoformat(), topics)
-    with Draft.opened(corpus, given, board) as drafting:
-        code = drafting.go_on(*about)
+    about = About(author=given.author, created=datetime.datetime.now(datetime.UTC).date().isoformat(), topics=topics)
+    drafter = _drafter(given, board)
+    wanted = {name: getattr(given, name) for name in DraftOptions.__struct_fields__}
+    with Draft.opened(pages_of(corpus), DraftOptions(**wanted), board) as drafting:
+        code = drafting.go_on(about, drafter, by_hand=given.by_hand)
     print_report(drafting.report, drafting.asked, given)
     return code
+
+
+def _drafter(given: Given, board: BoardFile | None) -> Drafter | None:
+    """Return the model to be asked, under the board's budget where a board is known; None where none is named."""
+    from ragassay.cli.asked_model import source_of
+    from ragassay.cli.progress import Building
+    from ragassay.run.drafting import Drafter
+
+    if given.model is None and given.board is None:
+        return None
+    source = source_of(given.model, given.board)
+    if board is not None:
+        source = msgspec.structs.replace(source, max_microusd=board.max_microusd, max_tokens=board.max_tokens)
+    return Drafter(table=source.table, params=source.params, opened=source.endpoint, report=Building())
 
 
 def _board(corpus: Path, given: Given) -> BoardFile | None:

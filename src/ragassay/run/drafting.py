@@ -1,29 +1,27 @@
-"""One command of `questions draft`: the plan is made or gone on with, and a model or worksheets fill it."""
+"""One go at a draft: its plan is made or gone on with, and a model or worksheets fill it."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Self
 
 import msgspec
 
 from ragassay import canon
-from ragassay.cli.asked_model import Source, source_of
-from ragassay.cli.question_sources import pages_of
-from ragassay.errors import InputError
 from ragassay.question import load_file
 from ragassay.question.draft.checks import Site
-from ragassay.question.draft.plan import PAGES, Plan, Slot, extended, make_plan, pages_digest
-from ragassay.question.evidence import match_evidence
+from ragassay.question.draft.plan import PAGES, Plan, Slot
 from ragassay.question.rules import lint
-from ragassay.records import Benchmark, Page
+from ragassay.records import JSON, Page
 from ragassay.run.asking import Asked, Asking, asking
+from ragassay.run.board_file import BoardFile, ModelTable
+from ragassay.run.build import Report
 from ragassay.run.claims_replies import ReplyFile
 from ragassay.run.draft_ask import ask_drafts
+from ragassay.run.draft_begun import DEFAULT_COUNT, DraftOptions, file_before, planned
 from ragassay.run.draft_folder import (
     AskedModel,
     DraftPlaces,
@@ -41,61 +39,74 @@ from ragassay.run.draft_prompt import response_format
 from ragassay.run.draft_set import About, New, by_hand, by_model, joined, open_slots, taken_words
 from ragassay.run.draft_sheets import sheet_pages, take_sheets
 from ragassay.run.draft_state import Folding, SlotState, candidates
-from ragassay.run.frozen import load_set
+from ragassay.run.limits import Endpoint
 from ragassay.run.workspace import write_bytes
 
-if TYPE_CHECKING:
-    from ragassay.cli.questions_draft import Given
-    from ragassay.run.board_file import BoardFile
 
-DEFAULT_COUNT = 60
+class Drafter(msgspec.Struct, frozen=True, kw_only=True):
+    """The model that drafts: its table, parameters of its calls, what opens it, and where progress goes."""
+
+    table: ModelTable
+    params: JSON
+    opened: Callable[[], Endpoint]
+    report: Report
 
 
 class Draft:
     """A draft under way; `report` says what it came to."""
 
     def __init__(
-        self, given: Given, board: BoardFile | None, pages: Sequence[Page], places: DraftPlaces, kept: ReplyFile
+        self,
+        pages: Sequence[Page],
+        options: DraftOptions,
+        board: BoardFile | None,
+        places: DraftPlaces,
+        kept: ReplyFile,
     ) -> None:
-        self._given = given
+        self._options = options
         self._board = board
         self._places = places
         self._kept = kept
-        self._before = _before(given)
-        self._avoided = [load_file(path).benchmark for path in given.avoid]
+        self._before = file_before(options)
+        self._avoided = [load_file(path).benchmark for path in options.avoid]
         self._planned = load_plan(places.plan)
-        self._told_name = given.name or (self._planned.name if self._planned else None)
-        self._name = self._told_name or (board.name if board else given.out.stem)
+        self._told_name = options.name or (self._planned.name if self._planned else None)
+        self._name = self._told_name or (board.name if board else options.out.stem)
         if self._before is not None:
             self._name = self._before.name
         self._site = Site(pages, self._name)
         self._items = load_items(places.items) if self._before else []
         self.report: dict[str, Any] = {"folder": str(places.folder)}
         self.asked: Asked | None = None
-        self._wanted = given.count or 0
 
     @classmethod
     @contextlib.contextmanager
-    def opened(cls, source: Path, given: Given, board: BoardFile | None) -> Iterator[Self]:
-        """Read the corpus and hold the draft's folder: two commands cannot work on one draft at once."""
-        pages = pages_of(source)
-        places = places_beside(given.out)
-        _before(given)
+    def opened(cls, pages: Sequence[Page], options: DraftOptions, board: BoardFile | None) -> Iterator[Self]:
+        """Hold the draft's folder, so that two commands cannot work on one draft at once; `board` is the one known."""
+        file_before(options)  # what is refused for its file leaves no folder behind
+        places = places_beside(options.out)
         with ReplyFile.held(places.replies) as kept:
-            yield cls(given, board, pages, places, kept)
+            yield cls(pages, options, board, places, kept)
 
-    def go_on(self, author: str | None, created: str, topics: dict[str, str]) -> int:
-        """Plan, ask or read, and write; return the exit code."""
-        about = About(author=author, created=created, topics=topics)
-        plan = msgspec.structs.replace(self._plan(), name=self._told_name)
-        if self._given.by_hand:
+    def go_on(self, about: About, drafter: Drafter | None, *, by_hand: bool) -> int:
+        """Plan, ask `drafter` or read worksheets, and write; return the exit code. With neither, only plan."""
+        plan = planned(
+            self._options,
+            self._planned,
+            self._site.pages,
+            avoided=self._avoided,
+            before=self._before,
+            tried=self._tried,
+        )
+        plan = msgspec.structs.replace(plan, name=self._told_name)
+        if by_hand:
             code = self._by_hand(plan, about)
-        elif self._given.model is not None or self._given.board is not None:
-            code = self._by_model(plan, about)
+        elif drafter is not None:
+            code = self._by_model(plan, about, drafter)
         else:
             save_plan(self._places.plan, plan)
             code = 0
-        wanted = self._wanted or len(plan.slots)
+        wanted = self._options.count or (DEFAULT_COUNT if self._planned is None else len(plan.slots))
         self.report["plan"] = {
             "seed": plan.seed,
             "corpus": plan.corpus,
@@ -107,40 +118,11 @@ class Draft:
         }
         return max(code, int(len(plan.slots) < wanted))
 
-    def _plan(self) -> Plan:
-        pages = self._site.pages
-        avoid = _used(self._avoided, pages)
-        plan = self._planned
-        if plan is None:
-            own = _used([self._before], pages) if self._before else set()
-            self._wanted = self._given.count or DEFAULT_COUNT
-            return make_plan(pages, self._wanted, self._given.seed or 0, avoid | own)
-        if problems := self._differences(plan, avoid):
-            what = f"{self._places.plan} is the plan of another draft; name another --out, or move that folder away"
-            raise InputError(what, problems)
-        if (self._given.count or 0) > len(plan.slots):
-            avoid |= _used([self._before], pages) if self._before else set()
-            plan = extended(plan, pages, self._given.count or 0, avoid, self._tried(plan))
-        return plan
-
     def _tried(self, plan: Plan) -> set[str]:
         """Return the pages that a model was asked about, or that a worksheet was written for."""
         every = [candidate for slot in plan.slots for candidate in candidates(slot, PAGES)]
         asked = {candidate.page.page for candidate in every if self._kept.named(candidate.key)}
         return asked | sheet_pages(self._places.worksheets, plan.slots)
-
-    def _differences(self, plan: Plan, avoid: set[str]) -> list[str]:
-        given = self._given
-        problems = []
-        if pages_digest(self._site.pages) != plan.corpus:
-            problems.append(f"the corpus is another: the plan's {plan.pages} pages had the digest {plan.corpus}")
-        if given.seed is not None and given.seed != plan.seed:
-            problems.append(f"--seed is {given.seed}, the plan's is {plan.seed}")
-        if given.count is not None and given.count < len(plan.slots):
-            problems.append(f"--count is {given.count}, and {len(plan.slots)} questions are planned")
-        if new := sorted(avoid - set(plan.avoid)) if not given.again else []:
-            problems.append(f"--avoid names pages that the plan does not avoid, such as {new[0]!r}")
-        return problems
 
     def _by_hand(self, plan: Plan, about: About) -> int:
         save_plan(self._places.plan, plan)
@@ -160,16 +142,11 @@ class Draft:
         self._write(new, plan)
         return int(bool(sheets.half or sheets.exhausted))
 
-    def _by_model(self, plan: Plan, about: About) -> int:
-        source = source_of(self._given.model, self._given.board)
-        if self._board is not None:
-            source = msgspec.structs.replace(
-                source, max_microusd=self._board.max_microusd, max_tokens=self._board.max_tokens
-            )
+    def _by_model(self, plan: Plan, about: About, drafter: Drafter) -> int:
         taken = taken_words(self._before, *self._avoided)
         plan, slots, folding = self._round(plan, taken)
         save_plan(self._places.plan, plan)
-        asked = asyncio.run(self._ask(source, folding, slots, taken))
+        asked = asyncio.run(self._ask(drafter, folding, slots, taken))
         states = folding.all_of(slots, taken)
         done = [slot for slot in plan.slots if slot.number not in states]
         self._told(asked, states, [*states.values(), *(folding.of(slot, {}) for slot in done)])
@@ -184,25 +161,23 @@ class Draft:
         slots = open_slots(plan, self._before, self._items)
         folding = Folding(plan, self._site, self._kept)
         states = folding.all_of(slots, taken).values()
-        if self._given.again and not any(state.next or state.item for state in states):
+        if self._options.again and not any(state.next or state.item for state in states):
             plan = msgspec.structs.replace(plan, rounds=plan.rounds + 1)
             folding = Folding(plan, self._site, self._kept)
         return plan, slots, folding
 
-    async def _ask(self, source: Source, folding: Folding, slots: Sequence[Slot], taken: dict[str, str]) -> Asked:
-        from ragassay.cli.progress import Building
-
-        endpoint = source.endpoint()
+    async def _ask(self, drafter: Drafter, folding: Folding, slots: Sequence[Slot], taken: dict[str, str]) -> Asked:
+        endpoint = drafter.opened()
         try:
-            how = asking(endpoint, source.params, self._kept, response_format())
-            self._remember(how, source)
-            return await ask_drafts(how, folding, slots, taken, Building()("drafts"))
+            how = asking(endpoint, drafter.params, self._kept, response_format())
+            self._remember(how, drafter)
+            return await ask_drafts(how, folding, slots, taken, drafter.report("drafts"))
         finally:
             await endpoint.close()
 
-    def _remember(self, how: Asking, source: Source) -> None:
+    def _remember(self, how: Asking, drafter: Drafter) -> None:
         """Write down how this model is asked, and where the board holds it too, before it is."""
-        same = None if self._board is None else tuple(same_as(source.table, self._board))
+        same = None if self._board is None else tuple(same_as(drafter.table, self._board))
         described = canon.without_fractions({"model": how.endpoint.describe(), "params": dict(how.params)})
         asked = AskedModel(model=described["model"], params=described["params"], same_as=same)
         save_models(self._places.models, {**load_models(self._places.models), how.settings: asked})
@@ -234,37 +209,13 @@ class Draft:
         if not new:
             return
         benchmark, records = joined(self._before, new, plan, self._name)
-        write_bytes(self._given.out, question_bytes(benchmark))
+        write_bytes(self._options.out, question_bytes(benchmark))
         save_lines(self._places.items, [*self._items, *records])
         findings = lint(benchmark, self._site.pages)
         counts = Counter(finding.severity for finding in findings)
         self.report["file"] = {
-            "path": str(self._given.out),
+            "path": str(self._options.out),
             "questions": len(benchmark.questions),
             "new": [record.question for record in records],
             "lint": {"error": counts["error"], "warning": counts["warning"]},
         }
-
-
-def _before(given: Given) -> Benchmark | None:
-    """Return the draft that --again appends to, None where there is no file; raises `InputError` for any other."""
-    if not given.out.exists():
-        return None
-    if not given.again:
-        message = f"{given.out} is there already and is never replaced; --again appends to it, or name another --out"
-        raise InputError(message)
-    read, frozen = load_set(given.out)
-    if given.name not in (None, read.benchmark.name):
-        raise InputError(f"{given.out} is the set {read.benchmark.name!r} already; leave --name out")
-    version = read.benchmark.version
-    if frozen is not None or not (version == "0" or version.endswith("-draft")):
-        raise InputError(f"{given.out} is version {version}, which is no draft any more; name another --out")
-    if read.form != "full":
-        raise InputError(f"{given.out} is not in our full form, so nothing can be appended; name another --out")
-    return read.benchmark
-
-
-def _used(files: Sequence[Benchmark], pages: Sequence[Page]) -> set[str]:
-    """Return the pages that questions name, and those on which their evidence stands."""
-    named = {question.page for file in files for question in file.questions if question.page is not None}
-    return named | {one.page for file in files for one in match_evidence(file, pages) if one.page is not None}
