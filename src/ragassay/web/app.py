@@ -50,6 +50,7 @@ def create_app(pages: Sequence[Page], session: Session) -> App:
         Route("/", home, methods=["GET"]),
         Route("/site.css", asset(*SITE_STYLE), methods=["GET"]),
         Route("/app.css", asset(__package__, "app.css"), methods=["GET"]),
+        Route("/app.js", asset(__package__, "app.js"), methods=["GET"]),
         Route("/icon.svg", asset(__package__, "icon.svg"), methods=["GET"]),
     ]
     routes = [*shared, *(route for page in pages for route in page.routes)]

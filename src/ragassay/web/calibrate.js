@@ -1,7 +1,6 @@
 "use strict";
-// The page on which people rate answers. Every text is set as text; what is shown as stored is what the server said.
+// The page on which people rate answers.
 
-const $ = (id) => document.getElementById(id);
 const NAME = "ragassay-rater";
 const state = {
   rubric: null, rater: null, items: [], ratings: {}, last: null,
@@ -10,41 +9,8 @@ const state = {
   turn: 0, busy: false,
 };
 
-async function ask(path, body) {
-  const options = { cache: "no-store", credentials: "same-origin" };
-  if (body !== undefined) {
-    options.method = "POST";
-    options.headers = { "Content-Type": "application/json" };
-    options.body = JSON.stringify(body);
-  }
-  let reply;
-  try {
-    reply = await fetch(path, options);
-  } catch {
-    throw new Error("The program does not answer; is it still running in the terminal?");
-  }
-  const value = await reply.json().catch(() => ({}));
-  if (!reply.ok) throw new Error(value.problem || `The program refused (${reply.status}).`);
-  return value;
-}
-
-function element(name, text, attributes = {}) {
-  const made = document.createElement(name);
-  made.textContent = text;
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
-}
-
 function written(level) {
   return level === 0 ? "0" : level === 100 ? "1" : "." + String(level).replace(/0$/, "");
-}
-
-function say(text) { $("status").textContent = text; }
-
-function complain(error) {
-  $("problem").textContent = error ? error.message : "";
-  $("problem").hidden = !error;
-  if (error) $("problem").scrollIntoView({ block: "nearest" });
 }
 
 function see(section) {

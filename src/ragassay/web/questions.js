@@ -1,7 +1,6 @@
 "use strict";
-// What all parts of the page share. Every text is set as text; what is shown as stored is what the server said.
+// What all parts of the page share.
 
-const $ = (id) => document.getElementById(id);
 const NAME = "ragassay-reviewer";
 const VIEWS = ["start", "item", "done"];
 const REACHES = [700, 4000, 20000];
@@ -14,51 +13,6 @@ const state = {
   last: null, // the question that this reviewer decided last
   editing: false, turn: 0, busy: false,
 };
-
-async function ask(path, body) {
-  const options = { cache: "no-store", credentials: "same-origin" };
-  if (body !== undefined) {
-    options.method = "POST";
-    options.headers = { "Content-Type": "application/json" };
-    options.body = JSON.stringify(body);
-  }
-  let reply;
-  try {
-    reply = await fetch(path, options);
-  } catch {
-    throw new Error("The program does not answer; is it still running in the terminal?");
-  }
-  const value = await reply.json().catch(() => ({}));
-  if (!reply.ok) {
-    const error = new Error(value.problem || `The program refused (${reply.status}).`);
-    error.status = reply.status;
-    throw error;
-  }
-  return value;
-}
-
-function element(name, text, attributes = {}) {
-  const made = document.createElement(name);
-  made.textContent = text;
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
-}
-
-function button(text, does, attributes = {}) {
-  const made = element("button", text, { type: "button", ...attributes });
-  made.addEventListener("click", does);
-  return made;
-}
-
-function plural(count, word) { return `${count} ${word}${count === 1 ? "" : "s"}`; }
-
-function say(text) { $("status").textContent = text; }
-
-function complain(error) {
-  $("problem").textContent = error ? error.message : "";
-  $("problem").hidden = !error;
-  if (error) $("problem").scrollIntoView({ block: "nearest" });
-}
 
 function see(view) {
   state.view = view;

@@ -12,7 +12,7 @@ async function mark() {
   const turn = state.turn;
   let given;
   try {
-    given = await ask("/review/seen", { unit: unit.key, page: unit.page, form: unit.form });
+    given = await send("/review/seen", { unit: unit.key, page: unit.page, form: unit.form });
     complain(null);
   } catch (error) {
     state.busy = false;
@@ -66,7 +66,7 @@ async function undo() {
   const shown = state.unit !== null && state.seen.has(state.unit.key) ? state.unit.key : state.last;
   if (shown === null) return;
   try {
-    await alone(() => ask("/review/unread", { unit: shown }));
+    await alone(() => send("/review/unread", { unit: shown }));
     if (state.last === shown) state.last = null;
     await refresh();
     complain(null);
@@ -91,7 +91,7 @@ function keepPlace(key) {
     if (wanted === null) return;
     const unit = wanted;
     wanted = null;
-    await ask("/review/place", { unit }).catch(() => {}); // a bookmark only; what cannot be reached is said elsewhere
+    await send("/review/place", { unit }).catch(() => {}); // a bookmark only; what cannot be reached is said elsewhere
   });
 }
 

@@ -222,7 +222,7 @@ async function decide(finding, action) {
 
 async function store(finding, action, reason) {
   try {
-    await alone(() => ask("/review/decide", { finding: finding.id, action, reason }));
+    await alone(() => send("/review/decide", { finding: finding.id, action, reason }));
     say(`Stored: ${finding.kind.replace("_", " ")} ${ACTIONS[action]}.`);
     await refresh();
     complain(null);

@@ -302,6 +302,7 @@ def test_the_guard_stands_before_every_route(ben: Reviewer, desk: QuestionDesk, 
         "/questions",
         "/questions/state?reviewer=b",
         "/questions/item?reviewer=b&id=log",
+        "/app.js",
         "/questions/questions.js",
     ):
         assert lab.ask(ben.app, path, headers={"host": lab.HOST}).status == 403
