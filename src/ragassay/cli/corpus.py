@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import sys
-import time
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,13 +14,13 @@ from ragassay import plugins
 from ragassay.cli.corpus_crawl import crawl_
 from ragassay.cli.corpus_diff import diff_
 from ragassay.cli.corpus_named import corpus_named
+from ragassay.cli.counting import counting
 from ragassay.cli.verb_group import VerbGroup
 from ragassay.errors import InputError
 from ragassay.records import JSON, Corpus
-from ragassay.seams import Chunker, Progress
+from ragassay.seams import Chunker
 
 SHOWN = 20
-PLAIN_EVERY_S = 5.0
 
 
 @click.group(cls=VerbGroup)
@@ -57,7 +54,7 @@ def build(
 
     plan = corpus_named(source or Path("board.toml"))
     chunker = _chunker(_override(plan.chunker, kind, params))
-    with _shown() as progress:
+    with counting("pages") as progress:
         corpus = read_corpus(plan.source, chunker, progress=progress, pdf=pdf or plan.pdf)
     folder = store_corpus(corpus, out or plan.workspace / "corpus")
     if as_json:
@@ -129,34 +126,6 @@ def _done(source: JSON) -> Iterator[str]:
         if source[field]:
             count = len(source[field])
             yield f"          {what}: {count:,} page{'s' if count > 1 else ''}"
-
-
-@contextlib.contextmanager
-def _shown() -> Iterator[Progress]:
-    """Show a bar on a terminal, elsewhere a plain line every few seconds; nothing for what takes no time."""
-    if not sys.stderr.isatty():
-        yield _plain()
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bars
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
-        task = bars.add_task("pages", total=None)
-        yield lambda done, total: bars.update(task, completed=done, total=total)
-
-
-def _plain() -> Progress:
-    last = time.monotonic()
-
-    def progress(done: int, total: int) -> None:
-        nonlocal last
-        if (now := time.monotonic()) - last >= PLAIN_EVERY_S:
-            last = now
-            click.echo(f"  pages: {done:,}/{total:,}", err=True)
-
-    return progress
 
 
 command.add_command(diff_)

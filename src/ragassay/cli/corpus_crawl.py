@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import sys
-import time
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
@@ -14,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ragassay.cli.counting import counting
 from ragassay.errors import InputError
 from ragassay.records import JSON
-from ragassay.seams import Progress
 from ragassay.site.safe import visible
 
 if TYPE_CHECKING:
@@ -25,7 +22,6 @@ if TYPE_CHECKING:
     from ragassay.corpus.crawl.settings import CrawlSettings, Manner
 
 SHOWN = 20
-PLAIN_EVERY_S = 5.0
 CHOSEN = ("outside", "excluded", "moved", "page cap", "byte cap")
 """Reasons of which the number is enough: whoever asked chose so."""
 
@@ -107,7 +103,7 @@ async def _crawled(settings: CrawlSettings, manner: Manner, folder: Path) -> Fin
             _say(status.phase)
         return status.stop
 
-    with interruptible(status), _shown() as progress:
+    with interruptible(status), counting("addresses") as progress:
         watch = Watch(stopped=stopped, progress=progress, say=_say)
         return await crawl(settings, manner, folder, watch=watch)
 
@@ -221,31 +217,3 @@ def _lines(finished: Finished) -> Iterator[str]:
     yield f"requests  {finished.requests:,}" + (f" (asked again for:{retried[1:]})" if retried else "") + resumed
     yield from (f"note      {note}" for note in finished.notes)
     yield f"stored in {finished.folder}"
-
-
-@contextlib.contextmanager
-def _shown() -> Iterator[Progress]:
-    """Show a bar on a terminal, elsewhere a plain line every few seconds."""
-    if not sys.stderr.isatty():
-        yield _plain()
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bars
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
-        task = bars.add_task("addresses", total=None)
-        yield lambda done, total: bars.update(task, completed=done, total=total)
-
-
-def _plain() -> Progress:
-    last = time.monotonic()
-
-    def progress(done: int, total: int) -> None:
-        nonlocal last
-        if (now := time.monotonic()) - last >= PLAIN_EVERY_S:
-            last = now
-            click.echo(f"  addresses: {done:,}/{total:,}", err=True)
-
-    return progress

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.cli import corpus as verb
-from ragassay.cli import root
+from ragassay.cli import counting, root
 from ragassay.corpus import load_corpus
 from ragassay.errors import InputError
 
@@ -120,7 +119,7 @@ def test_progress_is_plain_lines_without_a_terminal(
     docs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Progress goes to stderr as lines; nothing of it is in the output."""
-    monkeypatch.setattr(verb, "PLAIN_EVERY_S", 0.0)
+    monkeypatch.setattr(counting, "PLAIN_EVERY_S", 0.0)
     assert root.main(["corpus", "build", "docs"], standalone_mode=False) == 0
     captured = capsys.readouterr()
     assert captured.err.splitlines() == ["  pages: 1/2", "  pages: 2/2"]
