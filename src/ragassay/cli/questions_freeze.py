@@ -15,7 +15,9 @@ from ragassay.errors import InputError
 
 if TYPE_CHECKING:
     from ragassay.manifest.item_set import SignedItems
+    from ragassay.records import Benchmark
     from ragassay.run.freeze_set import Checked
+    from ragassay.run.frozen import FrozenSet
 
 
 @click.command("freeze")
@@ -46,10 +48,8 @@ def freeze(
 
     Every reason against it is said at once, and then nothing is written. FILE may be a board (.toml).
     """
-    from ragassay.manifest.item_set import set_slug
     from ragassay.question.freezing import Signing
-    from ragassay.question.versions import version_problem
-    from ragassay.run.frozen import frozen_versions, halves_left, load_set
+    from ragassay.run.frozen import load_set
 
     file, source = of_board(file, source)
     if source is None:
@@ -58,15 +58,7 @@ def freeze(
     benchmark = read.benchmark
     folder = out or file.parent
     asked = version or benchmark.version
-    there = frozen_versions(folder, benchmark.name)
-    problem = version_problem(asked, there, own=benchmark.version)
-    if (half := halves_left(folder, benchmark.name, there)) is not None:
-        problem = half
-    elif signed_already is not None:
-        of = signed_already.predicate.benchmark.version
-        problem = f"it is frozen already, as version {of}: one version is signed once; `questions bump` makes the next"
-    elif problem is None and there:
-        problem = f"{set_slug(benchmark.name)} is frozen as version {there[-1]}; `questions bump` makes the next one"
+    problem = _why_not(asked, folder, benchmark, signed_already)
     signing = Signing(author=author, not_derived=not_derived, drop_rejected=drop_rejected)
     found = checked_set(file, benchmark, docs_from(source, benchmark, url), signing)
     if problems := [*([problem] if problem else []), *found.problems]:
@@ -78,6 +70,23 @@ def freeze(
         for line in frozen_lines(found, paths, signed):
             click.echo(line)
     return 0
+
+
+def _why_not(version: str, folder: Path, benchmark: Benchmark, frozen: FrozenSet | None) -> str | None:
+    """Return why a set cannot be frozen under a version, None where it can; `frozen` is the set where it is already."""
+    from ragassay.manifest.item_set import set_slug
+    from ragassay.question.versions import version_problem
+    from ragassay.run.frozen import frozen_versions, halves_left
+
+    there = frozen_versions(folder, benchmark.name)
+    if (half := halves_left(folder, benchmark.name, there)) is not None:
+        return half
+    if frozen is not None:
+        of = frozen.predicate.benchmark.version
+        return f"it is frozen already, as version {of}: one version is signed once; `questions bump` makes the next"
+    if (problem := version_problem(version, there, own=benchmark.version)) is None and there:
+        return f"{set_slug(benchmark.name)} is frozen as version {there[-1]}; `questions bump` makes the next one"
+    return problem
 
 
 def write_frozen(

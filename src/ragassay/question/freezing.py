@@ -81,6 +81,26 @@ def applied(
     )
     questions = tuple(_completed(question, stands, cleared, signing) for question in found.benchmark.questions)
     silent = [q.id for q in found.benchmark.questions if (q.provenance or Provenance()).derived_from_system is None]
+    return Applied(
+        benchmark=msgspec.structs.replace(benchmark, questions=questions),
+        at={name: one.at for name, one in stands.items() if one.at is not None},
+        by_signer=tuple(silent) if signing.not_derived else (),
+        dropped=found.rejected,
+        cleared=cleared,
+        unreviewed=tuple(question.id for question in questions if _of(question).reviewed_by is None),
+        problems=_against(questions, signing, silent=silent, stale=stale, rejected=found.rejected),
+    )
+
+
+def _against(
+    questions: Sequence[Question],
+    signing: Signing,
+    *,
+    silent: Sequence[str],
+    stale: Sequence[str],
+    rejected: Sequence[str],
+) -> tuple[str, ...]:
+    """Return every reason against freezing `questions` that authors, origins and reviews give."""
     problems = [
         _reason("nobody is named as the author of", [q.id for q in questions if not _of(q).author], "--author NAME"),
         _reason(
@@ -89,23 +109,11 @@ def applied(
             "--not-derived declares that none was, under your key",
         ),
         _reason("the review is of other words than", stale, "review again: `questions review`"),
-        _reason(
-            "a reviewer rejected",
-            [] if signing.drop_rejected else list(found.rejected),
-            "--drop-rejected leaves them out",
-        ),
+        _reason("a reviewer rejected", [] if signing.drop_rejected else rejected, "--drop-rejected leaves them out"),
         None if questions else "no question is left",
         None if signing.author is None else _name(signing.author),
     ]
-    return Applied(
-        benchmark=msgspec.structs.replace(benchmark, questions=questions),
-        at={name: one.at for name, one in stands.items() if one.at is not None},
-        by_signer=tuple(silent) if signing.not_derived else (),
-        dropped=found.rejected,
-        cleared=cleared,
-        unreviewed=tuple(question.id for question in questions if _of(question).reviewed_by is None),
-        problems=tuple(problem for problem in problems if problem),
-    )
+    return tuple(problem for problem in problems if problem)
 
 
 def checked(benchmark: Benchmark, evidence: Sequence[EvidenceFinding], broken: Sequence[LintFinding]) -> list[str]:
