@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import signal
 import subprocess
 import sys
@@ -102,6 +103,38 @@ def test_a_kill_in_the_middle_costs_what_was_in_flight(tmp_path: Path, discovery
     assert [path.name for path in tmp_path.iterdir() if not path.name.startswith(".")] == ["crawl"]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("discovery", ["sitemap", "links"])
+def test_ten_kills_at_any_moment_end_in_the_same_pages(tmp_path: Path, discovery: str) -> None:
+    """At random moments and around the swap, over two crawls: the place is always whole, and in the end new."""
+    dice = random.Random(discovery)
+    folder, built = tmp_path / "crawl", tmp_path / "crawl.crawling" / "crawl.json"
+    with Site() as site:
+        site.sitemap("/sitemap.xml", ["/", *(f"/p{n}" for n in range(300))])
+        arguments = (f"{site.url}/", "--allow-private", "--rate", "0", "--from", discovery, "--out", "crawl", "--json")
+        for text in ("first", "second"):
+            site.page("/", links=[f"/p{n}" for n in range(0, 300, 7)], text=text)
+            for n in range(300):
+                site.page(f"/p{n}", links=[f"/p{(n + 1) % 300}"], text=text)
+            for at_swap in (False, True, False, True, True):
+                command = [*RAGASSAY, "corpus", "crawl", *arguments]
+                with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+                    until = time.monotonic() + (10 if at_swap else dice.uniform(0.2, 1.5))
+                    while child.poll() is None and time.monotonic() < until and not (at_swap and built.exists()):
+                        time.sleep(0.0005)
+                    time.sleep(dice.uniform(0, 0.05) if at_swap else 0)
+                    child.kill()
+                    child.communicate()
+                if folder.exists():
+                    assert len(load_crawl(folder).pages) == 301
+            run(tmp_path, *arguments)
+            crawled = load_crawl(folder)
+            assert len(crawled.pages) == 301
+            assert all(text.encode() in crawled.data(page) for page in crawled.pages)
+    assert [path.name for path in tmp_path.iterdir() if not path.name.startswith(".")] == ["crawl"]
+    assert not (tmp_path / ".crawl.before").exists()
+
+
 def test_ctrl_c_ends_cleanly_and_says_how_to_go_on(tmp_path: Path) -> None:
     """An interrupt lets what is under way end, keeps it, exits with 130, and the same command goes on."""
     names = [f"/p{n}" for n in range(40)]
@@ -164,6 +197,10 @@ def test_what_cannot_be_crawled_is_told(tmp_path: Path, monkeypatch: pytest.Monk
     assert "board.toml does not exist" in said()
     (tmp_path / "board.toml").write_text('[corpus]\npath = "docs"\n')
     assert "has no `crawl`" in said()
+    (tmp_path / "board.toml").write_text('[corpus]\npath = "docs"\ncrawl = "https://example.org/"\n')
+    assert "both `path` and `crawl`" in said()
+    (tmp_path / "board.toml").write_text("[corpus]\npdf = 1\ncrawl = 'https://example.org/'\n")
+    assert "true or false" in said()
     (tmp_path / "board.toml").write_text("[corpus")
     assert "cannot be read as TOML" in said()
     assert "https://example.org/" in said("example.org")

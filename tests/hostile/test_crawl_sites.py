@@ -18,8 +18,11 @@ import pytest
 
 from ragassay.corpus.crawl import ask, pace, place, scope
 from ragassay.corpus.crawl.crawl import Finished, Incomplete, Watch, crawl
+from ragassay.corpus.crawl.disk import exchange
 from ragassay.corpus.crawl.folder import Crawled, load_crawl
 from ragassay.corpus.crawl.settings import CrawlSettings, Manner
+from ragassay.corpus.found import Limits
+from ragassay.corpus.read import find
 from ragassay.errors import InputError
 from site_server import Answer, Request, Site, conditional, drip, sent, sitemap_of
 
@@ -798,3 +801,128 @@ def test_every_line_is_canonical_and_the_counts_add_up(site: Site, tmp_path: Pat
     }  # fmt: skip
     counts = finished.header.counts
     assert counts["seen"] == counts["pages"] + counts["leftOut"] == 4
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_the_folder_is_never_missing(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
+    """Old and new change places in one step: at a kill right before or behind it a whole crawl is in the place."""
+    site.page("/")
+    go(site, tmp_path / "c")
+    site.page("/", text="second")
+
+    class Killed(BaseException):
+        pass
+
+    def killed(one: Path, other: Path) -> bool:
+        if moment == "after" and not exchange(one, other):
+            pytest.skip("no such step here")
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(place, "exchange", killed)
+        with pytest.raises(Killed):
+            go(site, tmp_path / "c")
+    there = load_crawl(tmp_path / "c")
+    assert (b"second" in there.data(there.pages[0])) == (moment == "after")
+    site.requests.clear()
+    go(site, tmp_path / "c")
+    assert bool(site.requests) == (moment == "after")
+    crawled = whole(tmp_path / "c")
+    assert b"second" in crawled.data(crawled.pages[0])
+
+
+def test_a_crawl_that_was_put_aside_is_not_touched(site: Site, tmp_path: Path) -> None:
+    """Whoever keeps the crawl before as `c.old`, moved or copied, still has it after the next crawl."""
+    site.page("/")
+    go(site, tmp_path / "c")
+    (tmp_path / "c").rename(tmp_path / "c.old")
+    for text in ("second", "third"):
+        site.page("/", text=text)
+        go(site, tmp_path / "c")
+    kept = load_crawl(tmp_path / "c.old")
+    assert b"second" not in kept.data(kept.pages[0])
+
+
+def test_a_link_as_the_folder_stays_a_link(site: Site, tmp_path: Path) -> None:
+    """A crawl folder that is a link to another disk is written there, once and again."""
+    (tmp_path / "far").mkdir()
+    (tmp_path / "c").symlink_to(tmp_path / "far" / "c")
+    site.page("/")
+    for _ in range(2):
+        go(site, tmp_path / "c")
+    assert (tmp_path / "c").is_symlink()
+    whole(tmp_path / "far" / "c")
+
+
+@pytest.mark.parametrize("name", [".", "/", "..", "c.crawling"])
+def test_some_folders_are_no_place_for_a_crawl(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """The folder one stands in, the root, and the name of an unfinished crawl are refused before anything is asked."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="--out"):
+        go(site, Path(name))
+    assert site.requests == []
+
+
+def test_a_swap_that_was_cut_short_says_what_to_do(site: Site, tmp_path: Path) -> None:
+    """Where the folder is missing in the middle of a swap or a crawl, reading it names the way out."""
+    site.page("/")
+    go(site, tmp_path / "c")
+    (tmp_path / "c").rename(tmp_path / ".c.before")
+    with pytest.raises(InputError, match="cut short while it was put in place"):
+        find(tmp_path / "c", Limits())
+    go(site, tmp_path / "c")
+    whole(tmp_path / "c")
+    (tmp_path / "d.crawling").mkdir()
+    with pytest.raises(InputError, match="go on with the same"):
+        find(tmp_path / "d", Limits())
+
+
+def test_headers_that_lie_or_are_broken_break_nothing(site: Site, tmp_path: Path) -> None:
+    """Broken media types, stacked codings and endless headers end as a page, or as an address that was left out."""
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n"
+    site.handlers["/type"] = sent(head + b"Content-Type: text/html; x=\xff\xc3\xa9; charset*0=\xff,\r\n\r\n<p>abc")
+    site.handlers["/twice"] = Answer(
+        gzip.compress(gzip.compress(b"<p>x")), headers=(("Content-Encoding", "gzip"), ("Content-Encoding", "gzip"))
+    )
+    site.handlers["/old"] = sent(b"HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n<p>old")
+    site.handlers["/many"] = drip(b"HTTP/1.1 200 OK\r\n", b"X-Y: z\r\n" * 10_000, 0.0)
+    chunked = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n<p>\r\n0\r\n"
+    site.handlers["/trailers"] = drip(chunked, b"X-Y: z\r\n" * 10_000, 0.0)
+    site.handlers["/cookie"] = Answer(b"<p>cookie", headers=(("Set-Cookie", 'a=\x01; path="; ;;domain=127.0.0.1'),))
+    linked(site, "/type", "/twice", "/old", "/many", "/trailers", "/cookie")
+    go(site, tmp_path / "c", allow_failures=True)
+    crawled = whole(tmp_path / "c")
+    assert paths(site, crawled) == {"/", "/type", "/old", "/cookie"}
+    assert reasons(site, crawled) == {"/twice": "content type", "/many": "failed", "/trailers": "failed"}
+    assert not any("cookie" in request.headers for request in site.requests)
+
+
+def test_robots_that_are_one_endless_line_or_ask_for_days_are_a_prohibition(site: Site, tmp_path: Path) -> None:
+    """What cannot be read is no permission; a pause of days is none either; lines may end with CR alone."""
+    site.page("/", links=("/a",))
+    site.page("/a")
+    site.robots("User-agent: * Disallow: /" + "x" * 600_000)
+    with pytest.raises(Incomplete, match="prohibition"):
+        go(site, tmp_path / "c")
+    site.robots("User-agent: *\rDisallow: /a\r" + "# x\r" * 200_000)
+    go(site, tmp_path / "c")
+    assert reasons(site, whole(tmp_path / "c")) == {"/a": "robots"}
+    site.robots("User-agent: *\nCrawl-delay: 86400\n")
+    with pytest.raises(Incomplete, match="86,400 s"):
+        go(site, tmp_path / "d")
+
+
+def test_a_cap_that_is_just_met_shuts_nothing_out(site: Site, tmp_path: Path) -> None:
+    """As many pages, bytes and bytes of a page as are allowed are a whole site; one fewer is told."""
+    linked(site, "/a", "/b")
+    site.page("/a")
+    site.page("/b")
+    size = {path: len(answer.body) for path, answer in site.handlers.items() if isinstance(answer, Answer)}
+    exact = {"max_pages": 3, "max_bytes": sum(size.values()), "max_page_bytes": max(size.values())}
+    assert not go(site, tmp_path / "c", **exact).left_out
+    for name, reason in (("max_pages", "page cap"), ("max_bytes", "byte cap"), ("max_page_bytes", "too large")):
+        with contextlib.suppress(Incomplete):
+            finished = go(site, tmp_path / name, **{**exact, name: exact[name] - 1})
+            assert {left.reason for left in finished.left_out} == {reason}

@@ -35,6 +35,7 @@ def diff_(old: Path, new: Path, file: Path | None, pdf: bool, as_json: bool) -> 
     """
     from ragassay.cli.corpus_diff_lines import diff_lines, rot_lines
     from ragassay.corpus.diff import diff
+    from ragassay.corpus.found import unreadable
 
     before, after = corpus_of(old, pdf=pdf), corpus_of(new, pdf=pdf)
     found = diff(before.pages, after.pages)
@@ -43,7 +44,8 @@ def diff_(old: Path, new: Path, file: Path | None, pdf: bool, as_json: bool) -> 
         print_json(_values(before, after, found, rots))
     else:
         extractors = None if before.extractor == after.extractor else (before.extractor, after.extractor)
-        for line in (*diff_lines(found, extractors), *rot_lines(rots or [])):
+        unread = (unreadable(before.source), unreadable(after.source))
+        for line in (*diff_lines(found, extractors, unread), *rot_lines(rots or [])):
             click.echo(line)
     return int(any(one.rotten for one in rots or ()))
 
@@ -58,10 +60,15 @@ def _rots(file: Path, before: Corpus, after: Corpus, found: CorpusDiff) -> list[
 
 
 def _values(before: Corpus, after: Corpus, found: CorpusDiff, rots: list[Rot] | None) -> dict[str, object]:
+    from ragassay.corpus.found import unreadable
     from ragassay.question.rot import counts
     from ragassay.records import to_json
 
-    values = {"extractors": [before.extractor, after.extractor], "pages": to_json(found)}
+    values = {
+        "extractors": [before.extractor, after.extractor],
+        "unreadable": [unreadable(before.source), unreadable(after.source)],
+        "pages": to_json(found),
+    }
     if rots is not None:
         rows = [{**to_json(one), "rotten": one.rotten} for one in rots]
         values |= {"ok": not any(one.rotten for one in rots), "counts": counts(rots), "questions": rows}

@@ -29,11 +29,15 @@ _SAID = {
 }
 
 
-def diff_lines(found: CorpusDiff, extractors: tuple[str, str] | None) -> Iterator[str]:
+def diff_lines(
+    found: CorpusDiff, extractors: tuple[str, str] | None, unreadable: tuple[int, int] = (0, 0)
+) -> Iterator[str]:
     """Yield the counts of pages, each kind with its first pages."""
     yield f"pages     {found.old:,} before, {found.new:,} now: {found.same:,} the same"
     if extractors:
         yield f"          read by {extractors[0]} before and {extractors[1]} now; texts may differ by that alone"
+    if any(unreadable):
+        yield f"          crawled pages that cannot be read, left out: {unreadable[0]:,} before, {unreadable[1]:,} now"
     yield from _listed("changed", [f"{_name(one.page)}: {_amounts(one)}" for one in found.changed])
     yield from _listed("moved", [f"{_name(one.old)} -> {_name(one.new)}: {_amounts(one)}" for one in found.moved])
     yield from _listed("lost", [_name(page) for page in found.lost])

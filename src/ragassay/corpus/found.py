@@ -20,6 +20,9 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     entries: int = 200_000
     pdf_pages: int = 5_000
     """How many pages one PDF file may have."""
+    pdf_memory: int = 2048 * MIB
+    """Bytes of memory that reading one PDF file may take."""
+    pdf_s: float = 300.0
 
 
 class LeftOut(msgspec.Struct, frozen=True):
@@ -59,6 +62,11 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 def too_large(size: int, cap: int) -> str:
     """Return the message for a page above the cap."""
     return f"{size:,} bytes are more than the {cap:,} allowed for one page; split it, or leave it out"
+
+
+def unreadable(source: JSON) -> int:
+    """Return how many crawled pages a corpus of this source lacks because they cannot be read."""
+    return sum(str(one["reason"]).startswith(UNREADABLE) for one in source.get("leftOut", []))
 
 
 def by_kind(reasons: Iterable[str]) -> dict[str, int]:

@@ -1,7 +1,13 @@
-"""A PDF file becomes the text of its pages, page after page, by pypdfium2. Pure."""
+"""A PDF file becomes the text of its pages, page after page, by pypdfium2 in a process of its own.
+
+PDFium takes as much memory as a file asks for, and a fault of it ends its process: a few megabytes would be enough to
+end the caller. `pdf_worker.py` is that process; it calls `read_here`.
+"""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -12,29 +18,60 @@ from ragassay.errors import InputError, PluginError
 if TYPE_CHECKING:
     import pypdfium2  # type: ignore[import-untyped]
 
+WORKER = "ragassay.corpus.pdf_worker"
 _HYPHEN = "\ufffe"
 """What PDFium writes for a hyphen at which a line was broken."""
 _SOFT_HYPHEN = "\u00ad"
 _LONGEST_TITLE = 200
 
 
-class PdfText(msgspec.Struct, frozen=True):
+class PdfText(msgspec.Struct, frozen=True, tag="text"):
     """The text of a PDF file, a blank line between its pages, and the title that its author gave it."""
 
     text: str
     title: str | None
 
 
+class Refused(msgspec.Struct, frozen=True, tag="refused"):
+    """Why a PDF file cannot be read."""
+
+    problem: str
+
+
 def read(data: bytes, limits: Limits) -> PdfText:
     """Return the text of a PDF file; empty where its pages are pictures.
 
-    Raises `InputError` when it is encrypted, damaged, or holds more than the limits allow; `PluginError` when pypdfium2
-    is not installed.
+    Raises `InputError` when it is encrypted, damaged, or takes or holds more than the limits allow; `PluginError` when
+    pypdfium2 is not installed.
     """
     try:
-        import pypdfium2
+        import pypdfium2  # noqa: F401 - asked for here, where it can be said what to install
     except ImportError as error:
         raise PluginError("reading PDF files needs 'pypdfium2': pip install 'ragassay[pdf]'") from error
+    command = [sys.executable, "-P", "-m", WORKER, msgspec.json.encode(limits).decode()]
+    try:
+        done = subprocess.run(command, input=data, capture_output=True, timeout=limits.pdf_s, check=False)
+    except subprocess.TimeoutExpired:
+        raise InputError(f"it takes more than {limits.pdf_s:g} s to read; split it, or leave it out") from None
+    try:
+        answer = msgspec.json.decode(done.stdout, type=PdfText | Refused)
+    except msgspec.MsgspecError:
+        if done.returncode == 0 or b"Error" in done.stderr.replace(b"MemoryError", b""):
+            said = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+            raise PluginError(f"the process that reads PDF files failed ({said or done.returncode})") from None
+        raise InputError(
+            f"it takes more than the {limits.pdf_memory:,} bytes of memory allowed, or ends its reader "
+            f"({done.returncode}); save it anew, or leave it out"
+        ) from None
+    if isinstance(answer, Refused):
+        raise InputError(answer.problem)
+    return answer
+
+
+def read_here(data: bytes, limits: Limits) -> PdfText:
+    """Return the text of a PDF file, read in this process; raises `InputError`."""
+    import pypdfium2
+
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:

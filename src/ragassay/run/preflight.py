@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from ragassay.canon import digest
-from ragassay.corpus.found import UNREADABLE
+from ragassay.corpus.found import unreadable
 from ragassay.errors import InputError, PluginError
 from ragassay.question import EvidenceFinding, evidence_chunks, evidence_gone, literal_problems, match_evidence
 from ragassay.records import Benchmark, Corpus
@@ -45,10 +45,8 @@ def check(
         raise InputError(f"{board.path.name} cannot be run as it is", problems)
     by_id = evidence_chunks(benchmark, corpus, findings)
     notes = [f"evidence of {len(gone)} questions is missing from the corpus"] if gone else []
-    if unreadable := sum(one["reason"].startswith(UNREADABLE) for one in corpus.source.get("leftOut", [])):
-        notes.append(
-            f"pages of the crawl that cannot be read and are left out: {unreadable:,}; `corpus build` lists them"
-        )
+    if lacking := unreadable(corpus.source):
+        notes.append(f"pages of the crawl that cannot be read are left out: {lacking:,}; `corpus build` lists them")
     return Ready(
         evidence={q.input: by_id[q.id] for q in benchmark.questions if q.id in by_id},
         left_out=oracle_left_out(board, benchmark, len(by_id)),

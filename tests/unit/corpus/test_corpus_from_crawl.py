@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import codecs
+import os
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from crawl_folder import START, crawl
 from ragassay import canon
+from ragassay.cli.corpus import command
 from ragassay.corpus import Limits, load_corpus, read_corpus, store_corpus, summary
 from ragassay.corpus.crawl.folder import NotTaken
 from ragassay.corpus.crawled import crawl_folder, is_one
@@ -66,6 +69,8 @@ def test_what_the_crawl_left_out_is_listed_and_counts_add_up(tmp_path: Path) -> 
         ("<p>“quoted”".encode("cp1252"), "latin-1", "“quoted”"),
         ("<p>日本".encode("iso2022_jp"), "ISO-2022-JP", "日本"),
         ("<p>grüße".encode("utf-16-le"), "utf-16", "grüße"),
+        (b"<p>ASCII", "utf-16", "ASCII"),
+        ("<p>café".encode(), "utf-16be", "café"),
         (codecs.BOM_UTF8 + "<p>café".encode(), "iso-8859-1", "café"),
         ("<p>café".encode(), "no-such-charset", "café"),
         ("<p>café".encode(), "utf-8", "café"),
@@ -89,6 +94,31 @@ def test_bytes_that_changed_since_the_crawl_are_an_error(tmp_path: Path) -> None
         read(folder)
     assert caught.value.problems[0].startswith("b.html: ")
     assert "does not have the bytes" in caught.value.problems[0]
+
+
+def test_a_pipe_in_a_crawl_folder_is_an_error(tmp_path: Path) -> None:
+    """What is no file is refused and not waited for."""
+    folder = crawl(tmp_path / "site", {"a.html": b"<p>A"})
+    (folder / "files" / "a.html").unlink()
+    os.mkfifo(folder / "files" / "a.html")
+    with pytest.raises(InputError, match="no file"):
+        read(folder)
+
+
+def test_what_is_left_out_is_printed_by_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thousands of addresses of other sites are one line; a page that cannot be read stands by itself; diff says it."""
+    monkeypatch.chdir(tmp_path)
+    left = tuple(
+        NotTaken(url=f"http://other.example/{n}", reason="outside", detail="x", status=None) for n in range(30)
+    )
+    folder = crawl(tmp_path / "site", {"a.html": b"<p>A", "b.html": b"<p>\0"}, left_out=left)
+    out = CliRunner().invoke(command, ["build", str(folder)]).output
+    assert "left out  31 of 32\n  outside: 30\n  unreadable: 1\n" in out
+    assert f"  {START}b.html: unreadable: character 3 is NUL" in out
+    assert "http://other.example" not in out
+    assert "all are listed in corpus.json" in out
+    out = CliRunner().invoke(command, ["diff", str(folder), str(folder)]).output
+    assert "crawled pages that cannot be read, left out: 1 before, 1 now" in out
 
 
 def test_a_damaged_list_and_an_unfinished_crawl_are_errors(tmp_path: Path) -> None:

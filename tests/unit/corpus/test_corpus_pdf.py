@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import tarfile
+import zlib
 from pathlib import Path
 
 import pytest
@@ -162,3 +163,32 @@ def test_questions_of_a_board_are_looked_up_in_its_pdf_files(
     assert "in 2 pages: 0 exact, 1 folded, 0 missing" in capsys.readouterr().out
     root.main(["questions", "check", "board.toml", "--corpus", "docs"], standalone_mode=False)
     assert "in 1 page: 0 exact, 0 folded, 1 missing" in capsys.readouterr().out
+
+
+def test_a_pdf_that_takes_the_memory_of_the_machine_is_refused_by_name(tmp_path: Path) -> None:
+    """A megabyte that inflates to gigabytes ends the process that reads it, and nothing else; a good file is read."""
+    bomb = pdf_file(["x"]).replace(b"stream\n", b"stream\n", 1)
+    squeezed = zlib.compressobj(9)
+    data = b"".join([*(squeezed.compress(bytes(b" " * (1 << 20))) for _ in range(600)), squeezed.flush()])
+    head, _, rest = bomb.partition(b"stream\n")
+    start = head.rindex(b"<<")
+    bomb = head[:start] + b"<</Filter/FlateDecode/Length %d>>stream\n" % len(data) + data
+    bomb += b"\nendstream" + rest.partition(b"endstream")[2]
+    source = folder(tmp_path, m__pdf=MANUAL, bomb__pdf=bomb)
+    with pytest.raises(InputError) as caught:
+        read(source, limits=Limits(pdf_memory=400 * 1024 * 1024))
+    assert len(caught.value.problems) == 1
+    assert caught.value.problems[0].startswith("bomb.pdf: it takes more than the 419,430,400 bytes of memory allowed")
+
+
+def test_a_pdf_that_takes_for_ever_is_refused_by_name(tmp_path: Path) -> None:
+    """The time for one file is a limit too."""
+    with pytest.raises(InputError) as caught:
+        read(folder(tmp_path, m__pdf=MANUAL), limits=Limits(pdf_s=0.001))
+    assert caught.value.problems == ("m.pdf: it takes more than 0.001 s to read; split it, or leave it out",)
+
+
+def test_no_module_of_the_folder_one_stands_in_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process that reads PDF files imports nothing from the current folder."""
+    monkeypatch.chdir(folder(tmp_path, msgspec__py=b"raise SystemExit('run')", m__pdf=MANUAL))
+    assert read(Path("m.pdf")).pages[0].title == "The manual"

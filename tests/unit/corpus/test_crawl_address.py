@@ -58,6 +58,17 @@ def test_normal_form(url: str, expected: str) -> None:
         "http://-\u200d.example/",
         "http://docs.example/\ud800",
         "http://docs.example/" + "a" * 9000,
+        "http://docs.example/" + "é" * 8000,
+        "http:/127.0.0.1/",
+        "http:127.0.0.1/",
+        "http://127%2e0.0.1/",
+        "http://127.0.0.1../",
+        "http://[fe80::1%25eth0]/",
+        "http://[::1%lo]/",
+        "http://[2606:4700::1% x]/",
+        "http://[::1]x/",
+        "http://[v1.x]/",
+        "http://docs.example:８０/",
     ],
 )
 def test_what_is_no_address_is_refused(url: str) -> None:
@@ -96,6 +107,10 @@ def test_links_are_joined_to_their_page() -> None:
     assert joined(base, "#here") == base
     assert joined(base + "?q=1", "") == base + "?q=1"
     assert joined(base, "/c;?") == "http://docs.example/c;"
+    for other in ("\\\\other.example/d", "/\\other.example/d", "//\tother.example/d", " //other.example/d\r\n"):
+        assert joined(base, other) == "http://other.example/d"
+    assert joined(base, "http://good\\@127.0.0.1/") == "http://good/@127.0.0.1/"
+    assert joined(base, "///d") == "http://docs.example///d"
     assert joined(base, "c;") == "http://docs.example/a/c;"
     assert [joined(base, link) for link in ("mailto:a@b.example", "javascript:x", "http://[", "data:,x")] == [None] * 4
 

@@ -74,6 +74,8 @@ def test_nofollow_links_stand_apart() -> None:
         (b"\xef\xbb\xbf" + '<a href="/ü">'.encode(), "latin-1"),
         ('\ufeff<a href="/ü">'.encode("utf-16-le"), None),
         ('<a href="/ü">'.encode(), "no-such-charset"),
+        ('<a href="/ü">'.encode("utf-16-le"), "UTF-16"),
+        ('<a href="/ü"> '.encode(), "utf-16"),
     ],
 )
 def test_charsets(data: bytes, charset: str | None) -> None:

@@ -82,6 +82,9 @@ def test_retry_after_is_read_as_seconds_or_as_a_date() -> None:
     assert retry_after_s("120", now=0) == 120
     assert retry_after_s(formatdate(1_000_060, usegmt=True), now=1_000_000) == 60
     assert retry_after_s(formatdate(900_000, usegmt=True), now=1_000_000) == 0
+    date = formatdate(900_000, usegmt=True)
+    assert retry_after_s(formatdate(900_060, usegmt=True), date=date, now=1_000_000) == 60
+    assert retry_after_s(formatdate(1_000_060, usegmt=True), date="soon", now=1_000_000) == 60
     for text in (None, "", "soon", "-5", "1.5.2"):
         assert retry_after_s(text, now=0) is None
 
@@ -196,6 +199,8 @@ def test_content_types_are_read_as_servers_write_them() -> None:
     """Media type and charset come in lower case, quotes undone; nothing is guessed."""
     assert content_type('Text/HTML; Charset="ISO-8859-1"') == ("text/html", "iso-8859-1")
     assert content_type("text/plain;charset=utf-8; x=y") == ("text/plain", "utf-8")
+    assert content_type('text/html;x="a";CHARSET = "utf-8') == ("text/html", "utf-8")
+    assert content_type("text/html; x=\udcff\xe9; charset*0=\udcff,") == ("text/html", None)
     assert content_type("text/html; charset=") == ("text/html", None)
     assert content_type(None) == content_type(" ") == (None, None)
 

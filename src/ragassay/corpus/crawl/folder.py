@@ -111,6 +111,8 @@ class Crawled(Record, frozen=True):
         """Return the bytes of a page; raises `InputError` where they are not the ones that were fetched."""
         path = self.file(page)
         try:
+            if not path.is_file():  # a pipe would never end
+                raise InputError(f"{path} is not there, or no file; {_AGAIN}")
             with path.open("rb") as file:
                 data = file.read(page.bytes + 1)
         except OSError as error:
@@ -182,6 +184,8 @@ def _lines(rows: Iterable[Record]) -> bytes:
 
 def _read(folder: Path, name: str) -> bytes:
     try:
+        if (folder / name).exists() and not (folder / name).is_file():
+            raise InputError(f"{folder / name} is no file; {_AGAIN}")
         with (folder / name).open("rb") as file:
             data = file.read(LIST_MAX + 1)
     except FileNotFoundError:
