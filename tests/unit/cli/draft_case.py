@@ -8,16 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from click.testing import CliRunner, Result
+from cli_case import asked, invoke
+from click.testing import Result
 
-from ragassay.cli import root
 from ragassay.records import JSON
 from ragassay.testing.provider_imitations import completion
 from ragassay.testing.provider_servers import Asked, Imitation, ProviderServer, Said
 
 SECTIONS = ("guides", "guides", "guides", "concepts", "concepts", "reference")
 NAMES = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta")
-_ASKED = re.compile(r"<<<material (?P<nonce>\S+)\n(?P<material>.*)\nmaterial (?P=nonce)>>>")
 _FACT = re.compile(r"The (?P<name>\w+) server listens on port (?P<port>\d+) by default")
 _WAIT = re.compile(r"`(?P<name>\w+)_wait` option holds a client back for (?P<wait>\d+) seconds")
 
@@ -32,13 +31,6 @@ def site(folder: Path, *more: str, pages: int = 6) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text + "".join(f"\n{one.format(name=name, number=number)}\n" for one in more), encoding="utf-8")
     return folder / "docs"
-
-
-def asked(body: JSON) -> tuple[str, dict[str, Any]]:
-    """Return the nonce and the material of a request."""
-    found = _ASKED.search(str(body["messages"][-1]["content"]))
-    assert found
-    return found["nonce"], json.loads(found["material"])
 
 
 def good(passage: str) -> dict[str, Any]:
@@ -86,20 +78,7 @@ def saying(text: Callable[[JSON], str | None]) -> Imitation:
 
 def draft(*arguments: object) -> Result:
     """Run `ragassay questions draft` with these arguments."""
-    result = CliRunner().invoke(root, ["questions", "draft", *map(str, arguments)], standalone_mode=False)
-    if result.exception is not None and not isinstance(result.exception, Exception):
-        raise result.exception
-    return result
-
-
-def code(result: Result) -> int:
-    """Return the exit code that the command line would give; anything unforeseen is raised."""
-    if result.exception is None:
-        return int(result.return_value or 0)
-    wanted = getattr(result.exception, "exit_code", None)
-    if wanted is None:
-        raise result.exception
-    return int(wanted)
+    return invoke("questions", "draft", *arguments)
 
 
 def model(server: ProviderServer, extra: str = "limits = { concurrency = 1 }") -> str:

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -17,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from cli_case import asked, code, invoke
+from click.testing import Result
 
-from ragassay.cli import claims_decide, root
+from ragassay.cli import claims_decide
 from ragassay.errors import InputError
 from ragassay.question import load_benchmark, load_file
 from ragassay.records import JSON
@@ -27,7 +27,6 @@ from ragassay.run.claims_replies import ReplyFile
 from ragassay.testing.chat_server import ChatServer, Script
 
 NAMES = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta")
-_ASKED = re.compile(r"<<<material (?P<nonce>\S+)\n(?P<material>.*)\nmaterial (?P=nonce)>>>")
 
 
 def sample(number: int, **changed: Any) -> dict[str, Any]:
@@ -46,27 +45,7 @@ def question_file(folder: Path, *samples: dict[str, Any], **head: Any) -> Path:
 
 def call(*arguments: object, **more: Any) -> Result:
     """Run `ragassay claims` with these arguments."""
-    result = CliRunner().invoke(root, ["claims", *map(str, arguments)], standalone_mode=False, **more)
-    if result.exception is not None and not isinstance(result.exception, Exception):
-        raise result.exception
-    return result
-
-
-def code(result: Result) -> int:
-    """Return the exit code that the command line would give; anything unforeseen is raised."""
-    if result.exception is None:
-        return int(result.return_value or 0)
-    wanted = getattr(result.exception, "exit_code", None)
-    if wanted is None:
-        raise result.exception
-    return int(wanted)
-
-
-def asked(body: JSON) -> tuple[str, dict[str, Any]]:
-    """Return the nonce and the material of a request."""
-    found = _ASKED.search(str(body["messages"][-1]["content"]))
-    assert found
-    return found["nonce"], json.loads(found["material"])
+    return invoke("claims", *arguments, **more)
 
 
 def sound(body: JSON) -> str:
@@ -551,8 +530,8 @@ def test_a_frozen_file_runs_on_a_board_with_profile_2(tmp_path: Path, monkeypatc
     assert code(call("freeze", path, "--accept", "all", "--reviewer", "B. Reader")) == 0
     (tmp_path / "board.toml").write_text(BOARD, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    assert code(CliRunner().invoke(root, ["keys", "init", "--dir", "space/keys"], standalone_mode=False)) == 0
-    result = CliRunner().invoke(root, ["run", "--workspace", "space", "--json"], standalone_mode=False)
+    assert code(invoke("keys", "init", "--dir", "space/keys")) == 0
+    result = invoke("run", "--workspace", "space", "--json")
     assert code(result) == 0, result.output
     board = json.loads((tmp_path / "site" / "board.json").read_text(encoding="utf-8"))
     assert load_benchmark(tmp_path / "questions-1.json").digest() in json.dumps(board)

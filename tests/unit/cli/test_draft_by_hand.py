@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from draft_case import asked, claim, code, draft, good, lines, model, saying, site, sound
+from cli_case import asked, code
+from draft_case import claim, draft, good, lines, model, saying, site, sound
 
 from ragassay.errors import InputError
 from ragassay.question import load_benchmark
