@@ -73,7 +73,6 @@ def test_a_crawled_site_of_markdown_has_the_digest_of_its_folder(shared_data: Pa
     assert read_corpus(tmp_path / "site", chunker).digest() == read_corpus(folder, chunker).digest()
 
 
-@pytest.mark.slow
 def test_the_crawled_site_is_the_archive(site: str, shared_data: Path, tmp_path: Path) -> None:
     """All 1,169 pages have the text of the archive's, and all 30 evidence strings are found in them."""
     manner = Manner(rate_per_s=0, concurrency=8)
