@@ -15,7 +15,7 @@ Each message says what happened and what to do about it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 
@@ -34,6 +34,12 @@ class InputError(RagassayError):
         self.message = message
         self.problems = tuple(problems)
         super().__init__("\n".join([message, *(f"  - {problem}" for problem in self.problems)]))
+
+
+def first_of(problems: Sequence[str], most: int, what: str = "") -> list[str]:
+    """Return the first `most` problems and, where there are more, a line that counts the others: and 3 more lines."""
+    beyond = len(problems) - most
+    return [*problems[:most], *([f"and {beyond} more {what}".rstrip()] if beyond > 0 else [])]
 
 
 class RunStopped(InputError):

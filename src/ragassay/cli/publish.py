@@ -18,7 +18,7 @@ from ragassay.cli.board import PUBLIC_SITE, Places, build_public, find_places, p
 from ragassay.cli.passphrase import log_signer, run_signer
 from ragassay.cli.publish_done import decided_lines, filled_lines, passed_line, released_lines
 from ragassay.cli.publish_lines import look_json, look_lines
-from ragassay.errors import InputError
+from ragassay.errors import InputError, first_of
 from ragassay.manifest.files import BESIDE, REGISTRY
 from ragassay.manifest.log_disk import read_file
 from ragassay.publish.decisions import DecisionFile, decided
@@ -190,8 +190,7 @@ def _in_file(file: Path) -> list[Wish]:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             problems.append(f"line {number}: {error}")
     if problems:
-        more = [f"and {len(problems) - MOST_PROBLEMS} more lines"] if len(problems) > MOST_PROBLEMS else []
-        raise InputError(f"{file} holds lines that are no decisions", [*problems[:MOST_PROBLEMS], *more])
+        raise InputError(f"{file} holds lines that are no decisions", first_of(problems, MOST_PROBLEMS, "lines"))
     return wishes
 
 
@@ -224,8 +223,7 @@ def _decide(space: Workspace, seen: Look, asked: Asked) -> None:
         except InputError as error:
             problems += [f"{ids[0]}: {problem}" for problem in error.problems or (error.message,)]
     if problems:
-        more = [f"and {len(problems) - MOST_PROBLEMS} more"] if len(problems) > MOST_PROBLEMS else []
-        raise InputError("nothing was decided", [*problems[:MOST_PROBLEMS], *more])
+        raise InputError("nothing was decided", first_of(problems, MOST_PROBLEMS))
     DecisionFile(space.root).add_all(decisions)
     if not asked.as_json:
         click.echo("\n".join(decided_lines(decisions)))

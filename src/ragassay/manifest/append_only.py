@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from ragassay.errors import InputError
+from ragassay.errors import InputError, first_of
 from ragassay.manifest.log_disk import read_file, sync, writing
 from ragassay.records import Record
 
@@ -66,9 +66,8 @@ class AppendOnlyFile(Generic[T]):
             else:
                 found.append(record)
         if problems:
-            beyond = [f"and {len(problems) - MAX_LISTED} more lines"] if len(problems) > MAX_LISTED else []
             message = f"{self.path} has lines that {self._wrong}; put them back, or move the file away"
-            raise InputError(message, [*problems[:MAX_LISTED], *beyond])
+            raise InputError(message, first_of(problems, MAX_LISTED, "lines"))
         return found
 
     def lines(self) -> list[T]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from ragassay import __version__, canon
-from ragassay.errors import InputError
+from ragassay.errors import InputError, first_of
 from ragassay.manifest.build import figures_of, lines_of, sign_statement, verdicts_of, window_of
 from ragassay.manifest.decode import decode_run
 from ragassay.manifest.encoding import content_digest, encode_rows
@@ -73,11 +73,10 @@ def filled_run(
         raise InputError(f"{_called(base.predicate)} has a score for every question: there is nothing to fill")
     found = _found(wanted, given)
     if left := [name for name in wanted if name not in found]:
-        shown = [*left[:MOST_NAMED], *([f"and {len(left) - MOST_NAMED} more"] if len(left) > MOST_NAMED else [])]
         raise InputError(
             f"{len(left)} of the {len(wanted)} questions that {_called(base.predicate)} has no score for have none in "
             "the passes that were named either; name a further pass, or run the row anew. They are",
-            shown,
+            first_of(left, MOST_NAMED),
         )
     return _signed(original, base, found, _identity(original, sources), signer, registry_version)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from ragassay.errors import InputError
+from ragassay.errors import InputError, first_of
 from ragassay.records import Question
 
 MAX_SCORES_BYTES = 64 << 20
@@ -75,11 +75,10 @@ class _Problems:
     def error(self) -> InputError:
         """Return the error that lists them."""
         told = [text for _, text in sorted(self._found, key=lambda found: found[0])]
-        shown = told[:MAX_PROBLEMS]
-        if len(told) > MAX_PROBLEMS:
-            shown.append(f"and {len(told) - MAX_PROBLEMS} more problems")
         count = f"{len(told)} problem{'s' if len(told) != 1 else ''}"
-        return InputError(f"the file of scores has {count}; nothing was imported", shown)
+        return InputError(
+            f"the file of scores has {count}; nothing was imported", first_of(told, MAX_PROBLEMS, "problems")
+        )
 
 
 def read_scores(

@@ -8,9 +8,9 @@ from typing import Any, Literal
 import msgspec
 
 from ragassay import canon
-from ragassay.errors import InputError
+from ragassay.errors import InputError, first_of
 from ragassay.question import table, tree
-from ragassay.question.printable import printable
+from ragassay.question.printable import plural, printable
 from ragassay.question.sample import read_sample
 from ragassay.question.written import WrittenFile, fields, name_problem
 from ragassay.records import Benchmark, Question
@@ -129,8 +129,5 @@ def _keys(row: object, generated: str) -> tuple[str | None, str | None]:
 
 
 def _refused(problems: list[str]) -> InputError:
-    shown = [printable(problem) for problem in problems[:MAX_PROBLEMS]]
-    if len(problems) > MAX_PROBLEMS:
-        shown.append(f"and {len(problems) - MAX_PROBLEMS} more problems")
-    count = f"{len(problems)} problem{'s' if len(problems) != 1 else ''}"
-    return InputError(f"the question file has {count}; nothing was taken from it", shown)
+    shown = map(printable, first_of(problems, MAX_PROBLEMS, "problems"))
+    return InputError(f"the question file has {plural(len(problems), 'problem')}; nothing was taken from it", shown)

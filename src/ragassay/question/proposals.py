@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from ragassay import canon
-from ragassay.errors import InputError
+from ragassay.errors import InputError, first_of
 from ragassay.question.printable import printable
 from ragassay.question.written import name_problem
 from ragassay.records import Claim, Question, Record, to_json
@@ -101,10 +101,9 @@ def decode_review(data: bytes) -> list[Proposal]:
         problems.extend(f"line {number}: {problem}" for problem in _inconsistent(proposal, found))
         found.setdefault(proposal.question, proposal)
     if problems:
-        shown = [printable(problem) for problem in problems[:MAX_PROBLEMS]]
-        more = len(problems) - len(shown)
+        shown = map(printable, first_of(problems, MAX_PROBLEMS))
         advice = "decide with --review, --accept and --reject instead of editing it, or remove it and propose anew"
-        raise InputError(f"the review file cannot be used; {advice}", shown + ([f"and {more} more"] if more else []))
+        raise InputError(f"the review file cannot be used; {advice}", shown)
     return list(found.values())
 
 

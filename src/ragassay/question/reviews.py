@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 
 from ragassay import canon
-from ragassay.errors import InputError
+from ragassay.errors import InputError, first_of
 from ragassay.question.printable import printable
 from ragassay.question.review_line import Decision, ReviewLine, Seen, SeenPassage, encode_line, line_digest
 from ragassay.records import Benchmark, Provenance, Question, Record, to_json
@@ -107,9 +107,8 @@ def parse_reviews(data: bytes) -> list[ReviewLine]:
         else:
             found.append(line)
     if problems:
-        beyond = [f"and {len(problems) - MAX_LISTED} more lines"] if len(problems) > MAX_LISTED else []
         message = "has lines that are no decisions; put them back, or move the file away"
-        raise InputError(message, [*problems[:MAX_LISTED], *beyond])
+        raise InputError(message, first_of(problems, MAX_LISTED, "lines"))
     return found
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from ragassay import canon
-from ragassay.errors import InputError, VerifyError
+from ragassay.errors import InputError, VerifyError, first_of
 from ragassay.manifest.item_set import (
     MAX_ITEM_MANIFEST_BYTES,
     SUFFIX,
@@ -103,9 +103,8 @@ def _hold(questions: Path, frozen: FrozenSet, benchmark: Benchmark) -> None:
     if frozen.predicate.benchmark.digest.sha256 != benchmark.digest():
         raise _altered(questions, "its questions are not those that were signed")
     if wrong := contradictions(frozen.predicate, benchmark):
-        shown = [f"{one.where}: {one.message}" for one in wrong[:MAX_SHOWN]]
-        beyond = [f"and {len(wrong) - MAX_SHOWN} more"] if len(wrong) > MAX_SHOWN else []
-        raise InputError(f"{frozen.envelope} says of {questions} what does not stand there; {NEXT}", [*shown, *beyond])
+        shown = first_of([f"{one.where}: {one.message}" for one in wrong], MAX_SHOWN)
+        raise InputError(f"{frozen.envelope} says of {questions} what does not stand there; {NEXT}", shown)
 
 
 def frozen_versions(folder: Path, name: str) -> list[str]:
