@@ -75,7 +75,7 @@ def draft(corpus: Path, **options: Any) -> int:
     wanted = {name: getattr(given, name) for name in DraftOptions.__struct_fields__}
     with Draft.opened(pages_of(corpus), DraftOptions(**wanted), board) as drafting:
         code = drafting.go_on(about, drafter, by_hand=given.by_hand)
-    print_report(drafting.report, drafting.asked, given)
+    print_report(drafting.report, drafting.asked, given, corpus)
     return code
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,8 +19,11 @@ if TYPE_CHECKING:
     from ragassay.run.asking import Asked
 
 
-def print_report(report: Mapping[str, Any], asked: Asked | None, given: Given) -> None:
-    """Print what one command came to; `asked` is what the calls took, None where no model was asked."""
+def print_report(report: Mapping[str, Any], asked: Asked | None, given: Given, corpus: Path) -> None:
+    """Print what one command came to; `asked` is what the calls took, None where no model was asked.
+
+    `corpus` is what was typed for the documentation, for the commands to be typed next.
+    """
     if given.as_json:
         click.echo(json.dumps(report, ensure_ascii=False, indent=1))
         return
@@ -32,7 +37,7 @@ def print_report(report: Mapping[str, Any], asked: Asked | None, given: Given) -
     if report.get("without"):
         places = ", ".join(map(str, report["without"][:20])) + (", …" if len(report["without"]) > 20 else "")
         lines.append(f"{plural(len(report['without']), 'place')} got no question: {places}")
-    lines += _file_lines(report, given)
+    lines += [*_file_lines(report, given), *_next_lines(given, corpus)]
     click.echo("\n".join(lines))
 
 
@@ -84,3 +89,12 @@ def _file_lines(report: Mapping[str, Any], given: Given) -> Iterator[str]:
         yield f"wrote the plan into {one_line(report['folder'])}; go on with --by-hand, --board or --model"
     elif given.out.exists():
         yield f"nothing is new in {one_line(str(given.out))}"
+
+
+def _next_lines(given: Given, corpus: Path) -> Iterator[str]:
+    """Yield what to type next where there is a question file; shells read it as it stands."""
+    if given.out.exists():
+        on = f"{shlex.quote(one_line(str(given.out)))} --corpus {shlex.quote(one_line(str(corpus)))}"
+        yield "go on with"
+        yield f"  ragassay questions lint {on}"
+        yield f"  ragassay questions review {on}"

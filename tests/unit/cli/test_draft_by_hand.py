@@ -67,6 +67,9 @@ def test_from_worksheet_to_question_file(tmp_path: Path) -> None:
     again = by_hand(docs, "--again")
     assert code(again) == 0
     assert "nothing is new" in again.output
+    for verb in ("lint", "review"):
+        assert f"  ragassay questions {verb} {tmp_path / 'questions.json'} --corpus {docs}\n" in again.output
+        assert f"questions {verb} " not in first.output
 
 
 def test_the_name_that_was_told_once_holds_for_the_commands_after(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from ragassay import canon
 from ragassay.cli.question_sources import pages_of
 from ragassay.occurrence import said
 from ragassay.question.draft.passages import MAX_WORDS, MIN_WORDS, lacking, pieces, words
-from ragassay.question.draft.plan import PASSAGES, make_plan
+from ragassay.question.draft.plan import PASSAGES, extended, make_plan
 from ragassay.question.draft.sections import allot, sections
 from ragassay.records import Page
 
@@ -55,9 +55,35 @@ def test_a_line_of_extracted_html_is_a_passage() -> None:
     html = f"wait_s\n{FACT}\n\nName\tType\nwait_s\tseconds that the relay 2 waits before it opens the valve\n{FACT}"
     assert texts(html, "html") == [
         f"wait_s\n{FACT}",
-        "Name\tType\nwait_s\tseconds that the relay 2 waits before it opens the valve",
+        "wait_s\tseconds that the relay 2 waits before it opens the valve",
         FACT,
     ]
+
+
+def test_listings_of_extracted_html_are_no_passages() -> None:
+    """Neither indented nor aligned lines with those around them, nor commands, prompts and signatures of one line."""
+    listings = (
+        "EXPLAIN what the relay does with 2 valves and one pump\n   Seq Scan on the relay and on its 2 valves at once",
+        "NOTICE:  the relay waits 30 seconds before it opens the second valve",
+        "SELECT * FROM relay CROSS JOIN valve CROSS JOIN pump WHERE relay.id = valve.id AND pump.id = 2;",
+        "lab=# the relay waits 30 seconds before it opens the second valve",
+        "$ relay the valve and the pump of this tank for 30 seconds",
+        "relay_open(text name, text valve, text pump [, bool fail_on_error]) returns text",
+        "RELAY\treserved\treserved\nVALVE\treserved\treserved\nPUMP2\treserved\treserved",
+    )
+    assert texts("\n\n".join(listings), "html") == []
+    assert texts(f"{FACT}\n\n{listings[0]}\n\n{FACT}", "html") == [FACT, FACT]
+
+
+def test_a_passage_has_words_enough_for_a_fact_and_its_subject() -> None:
+    """Different words of prose count, and a piece of code as one; names in capitals and links' targets do not."""
+    assert lacking("new_owner\nThe new owner of the new valve.") == "short"
+    assert lacking("SHMMIN\tsmallest size of a segment in bytes\t1") == "short"
+    assert lacking("- `relay update now`: Update the relay to its latest version.") is None
+    assert lacking("SHMMIN\tsmallest size in bytes that a segment of shared memory has\t1") is None
+    assert lacking("The relay is sold by [the Acme relay company of this town](https://acme.example/a-b).") is None
+    assert lacking("It is sold by [Acme 2](https://acme.example/the/relay/of/this/company/of/ours).") == "short"
+    assert lacking("Der Regler wartet 30 Sekunden und öffnet dann beide Ventile.") is None
 
 
 @pytest.mark.parametrize(
@@ -121,6 +147,22 @@ def test_another_seed_gives_another_plan_and_avoided_pages_are_never_picked() ->
     assert not set(first) & {one.page for slot in plan.slots for one in slot.pages}
     assert plan.passed_over == {"avoided": tuple(sorted(first))}
     assert len(plan.slots) == 35
+
+
+def test_planned_pages_stay_usable_when_their_own_file_is_avoided() -> None:
+    """With further places, pages that have one are counted among the usable, not among the avoided."""
+    pages = [page(FACT.replace("30", str(n)), f"{n:03}.md") for n in range(10)]
+    plan = make_plan(pages, 6, 0)
+    own = [slot.pages[0].page for slot in plan.slots]
+    more = extended(plan, pages, 9, avoid=own)
+    assert [slot.pages[0].page for slot in more.slots][:6] == own
+    assert len({slot.pages[0].page for slot in more.slots}) == 9
+    assert more.passed_over == {}
+    assert [(one.planned, one.usable, one.pages) for one in more.sections] == [(9, 10, 10)]
+    other = next(one.id for one in pages if one.id not in own)
+    more = extended(plan, pages, 10, avoid=[*own, other])
+    assert more.passed_over == {"avoided": (other,)}
+    assert [(one.planned, one.usable) for one in more.sections] == [(9, 9)]
 
 
 def test_a_pick_does_not_depend_on_pages_elsewhere() -> None:

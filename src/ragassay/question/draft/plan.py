@@ -121,10 +121,11 @@ def extended(
     New places use no first page of another, none of `tried` and none of `avoid`. Further pages that were not tried may
     be picked for them, and are then no longer further pages of a place before.
     """
-    used = {slot.pages[0].page for slot in plan.slots} | {*tried}
     further = {page.page for slot in plan.slots for page in slot.pages}
     avoided = {*plan.avoid, *avoid}
-    usable, passed_over = _usable(pages, plan.seed, avoided)
+    own = {slot.pages[0].page for slot in plan.slots}
+    usable, passed_over = _usable(pages, plan.seed, avoided, own)
+    used = own | {*tried}
     by_section = sections(page.id for page in pages)
     free = {name: [one for one in ids if one in usable and one not in used] for name, ids in by_section.items()}
     sizes = {name: len(ids) for name, ids in free.items()}
@@ -163,14 +164,17 @@ def _slots(section: str, drawn: Sequence[Drawing], share: int, before: int) -> I
 
 
 def _usable(
-    pages: Sequence[Page], seed: int, avoid: Collection[str]
+    pages: Sequence[Page], seed: int, avoid: Collection[str], own: Collection[str]
 ) -> tuple[dict[str, Drawing], dict[PassedOver, list[str]]]:
+    """Return the pages that can be picked, and the others by why not; `own` are those that a place has already."""
     everywhere = Everywhere(pages)
     usable: dict[str, Drawing] = {}
     passed_over: dict[PassedOver, list[str]] = {}
     for page in sorted(pages, key=lambda page: page.id):
         drawing = Drawing(page, seed, everywhere)
-        if page.id in avoid:
+        if page.id in own:
+            usable[page.id] = drawing
+        elif page.id in avoid:
             passed_over.setdefault("avoided", []).append(page.id)
         elif drawing.more():
             usable[page.id] = drawing
