@@ -87,16 +87,7 @@ async def run_passes(
             passes.append(PassRun(by_name[plan.row], plan.k, plan.run_id, fixed, journal, states))
             _note_resumed(status, plan, journal, passes[-1], len(prepared.benchmark.questions))
         _count_spent(prepared, passes)
-        status.begin()
-        try:
-            await _warm_up(passes, status)
-            await traverse(passes, seed=prepared.board.seed, workers=_workers(prepared), status=status)
-            if few := [] if status.stop else _few_failed(passes, len(prepared.benchmark.questions), status):
-                await traverse(few, seed=prepared.board.seed, workers=_workers(prepared), status=status)
-        finally:
-            status.notes += getattr(prepared.judge, "notes", ())
-            for endpoint in prepared.endpoints:
-                await endpoint.close()
+        await _ask_all(passes, prepared, status)
         writer.flush()
         ended = []
         for run, plan in zip(passes, plans, strict=True):
@@ -104,6 +95,21 @@ async def run_passes(
             if on_signed:
                 on_signed(ended[-1])
         return ended
+
+
+async def _ask_all(passes: Sequence[PassRun], prepared: Prepared, status: RunStatus) -> None:
+    """Ask what is left of every pass, once more where a service failed on few questions; closes the endpoints."""
+    seed, workers = prepared.board.seed, _workers(prepared)
+    status.begin()
+    try:
+        await _warm_up(passes, status)
+        await traverse(passes, seed=seed, workers=workers, status=status)
+        if few := [] if status.stop else _few_failed(passes, len(prepared.benchmark.questions), status):
+            await traverse(few, seed=seed, workers=workers, status=status)
+    finally:
+        status.notes += getattr(prepared.judge, "notes", ())
+        for endpoint in prepared.endpoints:
+            await endpoint.close()
 
 
 async def _warm_up(passes: Sequence[PassRun], status: RunStatus) -> None:
