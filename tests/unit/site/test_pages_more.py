@@ -172,7 +172,9 @@ def test_a_board_of_the_first_schema_is_still_read(board: Board) -> None:
     assert found.main.rows[0].runs[0].attested is None
     assert (found.main.rows[0].fairness, found.main.exposure, found.main.closed_book) == (None, (), None)
     old["schema"] = "ragassay.board/4"
-    with pytest.raises(InputError, match=r"no board of schema ragassay\.board/1 or ragassay\.board/2 or ragassay\.board/3"):
+    with pytest.raises(
+        InputError, match=r"no board of schema ragassay\.board/1 or ragassay\.board/2 or ragassay\.board/3"
+    ):
         decode_board(canon.canonical(old))
 
 
