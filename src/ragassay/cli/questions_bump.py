@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from ragassay.cli.question_sources import json_option, print_json
+from ragassay.cli.questions_bump_out import moved_json, moved_lines, print_dry, row_lines
 from ragassay.cli.questions_freeze import frozen_json, frozen_lines, write_frozen
 from ragassay.cli.questions_signing import checked_set, docs_from, signing_options
 from ragassay.errors import InputError
 from ragassay.records import to_json
 
 if TYPE_CHECKING:
-    from ragassay.question.freezing import Standing
-    from ragassay.question.moved import Moved
-    from ragassay.run.freeze_set import Checked
+    from ragassay.records import Benchmark
     from ragassay.run.frozen import FrozenSet
-
-MAX_SHOWN = 30
-"""How many questions of one change are printed; the rest is counted."""
 
 
 @click.command("bump")
@@ -47,6 +42,7 @@ MAX_SHOWN = 30
     show_default=True,
     help="Where runs of the old version are looked for.",
 )
+@click.option("--dry-run", is_flag=True, help="With --with: say what freezing would say; write and sign nothing.")
 @signing_options
 @json_option
 def bump(
@@ -56,6 +52,7 @@ def bump(
     version: str | None,
     out: Path | None,
     workspace: Path,
+    dry_run: bool,
     url: str | None,
     author: str | None,
     not_derived: bool,
@@ -71,6 +68,7 @@ def bump(
     from ragassay.corpus import reads_pdf
     from ragassay.question.freezing import Signing
     from ragassay.run.frozen import load_set
+    from ragassay.run.next_set import next_set, previous_of, standing_reviews
 
     read, frozen = load_set(file)
     if frozen is None:
@@ -79,39 +77,42 @@ def bump(
         )
     folder = out or file.parent
     if edited is None:
-        return _copy(frozen, to_json(read.benchmark), folder, as_json=as_json)
+        if dry_run:
+            raise click.UsageError("--dry-run goes with --with: without it nothing is frozen")
+        return _copy(frozen, read.benchmark, folder, as_json=as_json)
     if source is None:
         raise click.UsageError("give --corpus, the documentation of the next version")
     after = load_set(edited)[0].benchmark
     signing = Signing(author=author, not_derived=not_derived, drop_rejected=drop_rejected)
     docs = docs_from(source, after, url, pdf=reads_pdf(frozen.predicate.corpus.extractor))
-    found = checked_set(edited, after, docs, signing, before=_reviews(frozen))
-    found, change = _moved(read.benchmark, found, frozen)
-    asked, problems = _version(frozen, change, version, folder)
-    if read.benchmark.name != after.name:
-        problems.append(f"{edited} is the set {after.name!r}, and {file} is {read.benchmark.name!r}")
-    if problems := [*problems, *found.problems]:
-        raise InputError(f"{edited} cannot be frozen as the next version; nothing was written", problems)
-    paths, signed = write_frozen(found, asked, folder, keys, key, previous=_link(frozen))
+    found = checked_set(edited, after, docs, signing, before=standing_reviews(frozen))
+    new = next_set(read.benchmark, frozen, found, version, folder)
     rows = _superseded(workspace, frozen)
-    if as_json:
-        print_json({**frozen_json(paths, signed), "moved": _moved_json(change), "superseded": rows})
+    if dry_run:
+        print_dry(new, frozen, rows, as_json=as_json)
+    if new.problems:
+        raise InputError(f"{edited} cannot be frozen as the next version; nothing was written", new.problems)
+    if dry_run:
         return 0
-    for line in (*frozen_lines(found, paths, signed), *_moved_lines(change, frozen), *_row_lines(rows)):
+    paths, signed = write_frozen(found, new.version, folder, keys, key, previous=previous_of(frozen))
+    if as_json:
+        print_json({**frozen_json(paths, signed), "moved": moved_json(new.moved), "superseded": rows})
+        return 0
+    for line in (*frozen_lines(found, paths, signed), *moved_lines(new.moved, frozen), *row_lines(rows)):
         click.echo(line)
     return 0
 
 
-def _copy(frozen: FrozenSet, value: Any, folder: Path, *, as_json: bool) -> int:
+def _copy(frozen: FrozenSet, benchmark: Benchmark, folder: Path, *, as_json: bool) -> int:
     from ragassay.manifest.item_set import set_slug
     from ragassay.question.printable import printable
-    from ragassay.question.versions import DRAFT, raised
     from ragassay.question.waivers import waivers_path
     from ragassay.run.frozen_write import write_together
+    from ragassay.run.next_set import editable
 
     about = frozen.predicate.benchmark
     path = folder / f"{set_slug(about.name)}.json"
-    value["version"] = raised(about.version, "patch") + DRAFT
+    value = to_json(editable(benchmark))
     files = {path: (json.dumps(value, ensure_ascii=False, indent=1).encode() + b"\n", 0o644)}
     if waived := _waiver_lines(frozen):
         files[waivers_path(path)] = ("\n".join(waived).encode() + b"\n", 0o644)
@@ -121,7 +122,8 @@ def _copy(frozen: FrozenSet, value: Any, folder: Path, *, as_json: bool) -> int:
         return 0
     shown, of = printable(str(path)), printable(str(frozen.path))
     click.echo(f"wrote {shown}, version {value['version']}: edit it, then type")
-    click.echo(f"  ragassay questions bump {of} --with {shown} --corpus SOURCE")
+    click.echo(f"  ragassay questions bump {of} --with {shown} --corpus SOURCE --dry-run")
+    click.echo("which says what moved and what is to be reviewed again; without --dry-run it freezes the next version")
     return 0
 
 
@@ -132,97 +134,8 @@ def _waiver_lines(frozen: FrozenSet) -> list[str]:
     return [waiver_line(one.rule, one.questions, one.reason) for one in frozen.predicate.lint.waivers]
 
 
-def _reviews(frozen: FrozenSet) -> dict[str, Standing]:
-    from ragassay.question.freezing import Standing
-
-    return {
-        item.id: Standing(item.material, item.reviewer, item.reviewed_at)
-        for item in frozen.predicate.items
-        if item.reviewer is not None
-    }
-
-
-def _moved(before: Any, found: Checked, frozen: FrozenSet) -> tuple[Checked, Moved]:
-    """Return what moved; where nothing did, that is one more reason against freezing."""
-    import msgspec
-
-    from ragassay.manifest.item_set import pages_digest
-    from ragassay.question.moved import moved
-    from ragassay.run.freeze_set import source_pages
-
-    old = {item.id: item.page_sha256 for item in frozen.predicate.items}
-    corpus = pages_digest(found.docs.pages) != frozen.predicate.corpus.digest.sha256
-    change = moved(before, found.benchmark, pages=(old, source_pages(found)), corpus=corpus)
-    if change.part is not None:
-        return found, change
-    problem = f"nothing differs from version {frozen.predicate.benchmark.version}"
-    return msgspec.structs.replace(found, problems=(*found.problems, problem)), change
-
-
-def _version(frozen: FrozenSet, change: Moved, given: str | None, folder: Path) -> tuple[str, list[str]]:
-    """Return the next version and what is wrong with it: never lower than the rule gives."""
-    from ragassay.question.versions import raised, version_problem
-    from ragassay.records.question import version_numbers
-    from ragassay.run.frozen import frozen_versions, halves_left
-
-    about = frozen.predicate.benchmark
-    least = raised(about.version, change.part or "patch")
-    asked = given or least
-    here = frozen_versions(folder, about.name)
-    there = {about.version, *here, *frozen_versions(frozen.path.parent, about.name)}
-    problem = halves_left(folder, about.name, here) or version_problem(asked, there)
-    numbers, wanted = version_numbers(asked), version_numbers(least)
-    if problem is None and numbers is not None and wanted is not None and numbers < wanted:
-        problem = f"version {asked} is too low: what moved asks for {least} or higher"
-    return asked, [problem] if problem else []
-
-
-def _link(frozen: FrozenSet) -> Any:
-    from ragassay.manifest.item_statement import PreviousSet
-    from ragassay.manifest.statement import Digest
-
-    about = frozen.predicate.benchmark
-    return PreviousSet(version=about.version, digest=about.digest, envelope=Digest(sha256=frozen.signed.digest))
-
-
 def _superseded(workspace: Path, frozen: FrozenSet) -> dict[str, int]:
     from ragassay.run.superseded import rows_measured_on
     from ragassay.run.workspace import Workspace
 
     return rows_measured_on(Workspace(workspace).runs, frozen.predicate.benchmark.digest.sha256)
-
-
-def _moved_json(change: Moved) -> dict[str, Any]:
-    return {**to_json(change), "counts": change.counts()}
-
-
-def _moved_lines(change: Moved, frozen: FrozenSet) -> Iterator[str]:
-    from ragassay.question.moved import CHANGES
-
-    yield f"since {frozen.predicate.benchmark.version} ({change.part}):"
-    yield f"  unchanged   {change.counts()['unchanged']}"
-    for one in CHANGES:
-        yield from _named(one, [move.id for move in change.kept if one in move.changes])
-    yield from _named("retired", change.retired)
-    yield from _named("added", change.added)
-    said = {"order": "the questions stand in another order", "head": "the scorer or the set's own words on its corpus"}
-    for name, what in {**said, "corpus": "pages of the documentation changed, came or went"}.items():
-        if getattr(change, name):
-            yield f"  {name:<11} {what}"
-
-
-def _named(name: str, ids: Any) -> Iterator[str]:
-    from ragassay.question.printable import printable
-
-    if ids:
-        more = f", and {len(ids) - MAX_SHOWN} more" if len(ids) > MAX_SHOWN else ""
-        yield f"  {name:<11} {len(ids)}: {', '.join(map(printable, ids[:MAX_SHOWN]))}{more}"
-
-
-def _row_lines(rows: Mapping[str, int]) -> Iterator[str]:
-    from ragassay.question.printable import plural, printable
-
-    if rows:
-        yield "superseded once the board names the new file; their runs stay, in a table of the old version:"
-    for row, count in rows.items():
-        yield f"  {printable(row)}: {plural(count, 'run')}"

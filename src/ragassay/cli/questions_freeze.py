@@ -15,6 +15,7 @@ from ragassay.errors import InputError
 
 if TYPE_CHECKING:
     from ragassay.manifest.item_set import SignedItems
+    from ragassay.manifest.item_statement import Declaration
     from ragassay.records import Benchmark
     from ragassay.run.freeze_set import Checked
     from ragassay.run.frozen import FrozenSet
@@ -58,7 +59,7 @@ def freeze(
     benchmark = read.benchmark
     folder = out or file.parent
     asked = version or benchmark.version
-    problem = _why_not(asked, folder, benchmark, signed_already)
+    problem = _why_not(file, asked, folder, benchmark, signed_already)
     signing = Signing(author=author, not_derived=not_derived, drop_rejected=drop_rejected)
     found = checked_set(file, benchmark, docs_from(source, benchmark, url), signing)
     if problems := [*([problem] if problem else []), *found.problems]:
@@ -72,21 +73,36 @@ def freeze(
     return 0
 
 
-def _why_not(version: str, folder: Path, benchmark: Benchmark, frozen: FrozenSet | None) -> str | None:
+def _why_not(file: Path, version: str, folder: Path, benchmark: Benchmark, frozen: FrozenSet | None) -> str | None:
     """Return why a set cannot be frozen under a version, None where it can; `frozen` is the set where it is already."""
-    from ragassay.manifest.item_set import set_slug
-    from ragassay.question.versions import version_problem
+    from ragassay.manifest.item_set import set_file
+    from ragassay.question.versions import DRAFT, version_problem
+    from ragassay.records.question import version_numbers
     from ragassay.run.frozen import frozen_versions, halves_left
+    from ragassay.run.frozen_beside import copy_of, other_set, own_versions
 
-    there = frozen_versions(folder, benchmark.name)
-    if (half := halves_left(folder, benchmark.name, there)) is not None:
+    here = frozen_versions(folder, benchmark.name)
+    if (half := halves_left(folder, benchmark.name, here)) is not None:
         return half
     if frozen is not None:
         of = frozen.predicate.benchmark.version
         return f"it is frozen already, as version {of}: one version is signed once; `questions bump` makes the next"
-    if (problem := version_problem(version, there, own=benchmark.version)) is None and there:
-        return f"{set_slug(benchmark.name)} is frozen as version {there[-1]}; `questions bump` makes the next one"
-    return problem
+    if benchmark.version.endswith(DRAFT):
+        how = _with(copy_of(file, benchmark), file)
+        return f"version {benchmark.version!r} marks the editable copy of a frozen set: {how} freezes it"
+    if (other := other_set(folder, benchmark.name, here)) is not None:
+        return other
+    there = dict.fromkeys(here, folder) | dict.fromkeys(own_versions(file.parent, benchmark.name), file.parent)
+    if not there:
+        return version_problem(version, [], own=benchmark.version)
+    last = max(there, key=lambda one: version_numbers(one) or (0, 0, 0))
+    path = there[last] / set_file(benchmark.name, last)
+    return f"the set is frozen already, as {path}, so {version} is no first version: {_with(path, file)} makes the next"
+
+
+def _with(frozen: Path | None, file: Path) -> str:
+    """Return the command that freezes a file as the version after a frozen one, as it is to be typed."""
+    return f"`questions bump {frozen or 'FROZEN'} --with {file} --corpus SOURCE`"
 
 
 def write_frozen(
@@ -128,7 +144,7 @@ def frozen_lines(found: Checked, paths: tuple[Path, Path], signed: SignedItems) 
     yield f"itemSet   {p.benchmark.item_set.sha256}"
     yield f"corpus    {plural(p.corpus.pages, 'page')}, {p.corpus.digest.sha256}"
     yield f"lint      0 errors, {plural(warned, 'warning')}, {len(p.lint.waivers)} waived"
-    yield from _declared(signed)
+    yield from declared_lines(p.declaration)
     if found.applied.dropped:
         yield f"dropped   {len(found.applied.dropped)} rejected: {', '.join(map(printable, found.applied.dropped))}"
     if found.applied.cleared:
@@ -146,10 +162,10 @@ def frozen_lines(found: Checked, paths: tuple[Path, Path], signed: SignedItems) 
         yield f"reviewed  {p.review.reviewed} of {p.benchmark.items}"
 
 
-def _declared(signed: SignedItems) -> Iterator[str]:
+def declared_lines(declaration: Declaration) -> Iterator[str]:
+    """Yield what a set declares of where its questions are from."""
     from ragassay.question.printable import plural
 
-    declaration = signed.predicate.declaration
     if declaration.holds:
         alone = f" ({declaration.by_signer} by your word alone)" if declaration.by_signer else ""
         yield f"declares  {declaration.text}{alone}"

@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from ragassay.cli.question_sources import (
-    about,
-    corpus_of,
-    corpus_option,
-    file_argument,
-    json_option,
-    of_board,
-    print_json,
-)
+from ragassay.cli.question_sources import corpus_of, corpus_option, file_argument, json_option, of_board
 from ragassay.errors import PluginError
-from ragassay.question import ReviewLine, load_reviews
-from ragassay.question.printable import plural
-from ragassay.question.reviews import ReviewState, line_digest, reviews_beside, standing, state_of
-from ragassay.site.safe import fitted, one_line
+from ragassay.site.safe import one_line
 
 if TYPE_CHECKING:
     from ragassay.web.question_desk import Documentation, QuestionDesk
-
-STATES: tuple[ReviewState, ...] = ("accepted", "edited", "rejected", "unreviewed", "stale")
-ID_WIDTH = 24
 
 
 @click.command("review")
@@ -47,59 +32,11 @@ def review(file: Path, source: Path | None, reviewer: str | None, port: int, onl
     """
     file, source = of_board(file, source)
     if only_list or as_json:
-        return _list(file, as_json=as_json)
+        from ragassay.cli.questions_review_list import print_list
+
+        return print_list(file, as_json=as_json)
     _serve(file, source, reviewer, port)
     return 0
-
-
-def _list(file: Path, *, as_json: bool) -> int:
-    from ragassay.run.frozen import load_set
-
-    read, _ = load_set(file)
-    stands = standing(load_reviews(reviews_beside(file)))
-    rows = [(one.id, state_of(one, line), line) for one in read.benchmark.questions for line in [stands.get(one.id)]]
-    counts = Counter(state for _, state, _ in rows)
-    known = {name for name, _, _ in rows}
-    unknown = [name for name in stands if name not in known]
-    if as_json:
-        told = [_value(name, state, line) for name, state, line in rows]
-        counted = {state: counts[state] for state in STATES}
-        print_json({**about(read), "ok": _done(counts), "counts": counted, "reviews": told, "unknown": unknown})
-    else:
-        for line in _lines(rows, counts, unknown):
-            click.echo(line)
-    return int(not _done(counts))
-
-
-def _done(counts: Counter[ReviewState]) -> bool:
-    return not counts["unreviewed"] + counts["stale"]
-
-
-def _value(name: str, state: ReviewState, line: ReviewLine | None) -> dict[str, Any]:
-    told: dict[str, Any] = {"question": name, "state": state}
-    if line is None:
-        return {**told, "reviewer": None, "at": None, "byAuthor": None, "reason": None, "line": None}
-    by = {"reviewer": line.reviewer, "at": line.at, "byAuthor": line.by_author}
-    return {**told, **by, "reason": line.reason, "line": line_digest(line)}
-
-
-def _lines(
-    rows: Sequence[tuple[str, ReviewState, ReviewLine | None]], counts: Counter[ReviewState], unknown: Sequence[str]
-) -> Iterator[str]:
-    width = min(ID_WIDTH, max(len(one_line(name)) for name, _, _ in rows))
-    for name, state, line in rows:
-        yield f"  {state:<10}  {fitted(name, width) if len(name) <= width else one_line(name)}  {_by(line)}".rstrip()
-    if unknown:
-        names = ", ".join(map(one_line, unknown))
-        yield f"! decisions stand about questions that the file does not hold: {names}"
-    yield f"{plural(len(rows), 'question')}: {', '.join(f'{counts[state]} {state}' for state in STATES)}"
-
-
-def _by(line: ReviewLine | None) -> str:
-    if line is None:
-        return ""
-    own = ", the author" if line.by_author else ""
-    return f"{one_line(line.reviewer)}{own}" + ("" if line.reason is None else f": {one_line(line.reason)}")
 
 
 def _serve(file: Path, source: Path | None, reviewer: str | None, port: int) -> None:
@@ -145,12 +82,17 @@ def _reading(source: Path) -> Callable[[], Documentation]:
 
 def _opening(desk: QuestionDesk, address: str) -> Sequence[str]:
     """Return what is said when the page opens."""
-    given = desk.now()
-    states = [state_of(question, given.stands.get(question.id)) for question in given.benchmark.questions]
-    done = sum(state not in ("unreviewed", "stale") for state in states)
-    where = [] if given.documentation else ["! no --corpus: no passage is shown and no evidence is looked up."]
+    from ragassay.run.review_list import OPEN, review_list
+    from ragassay.site.numbers import plural
+
+    states = [one.state for one in review_list(desk.file).rows]
+    carried = states.count("carried")
+    done = sum(state not in OPEN for state in states)
+    over = [f"{plural(carried, 'review carries', 'reviews carry')} over from the frozen version; --list names them."]
+    where = [] if desk.now().documentation else ["! no --corpus: no passage is shown and no evidence is looked up."]
     return [
         f"{done} of {len(states)} questions are reviewed; decisions stand in {one_line(desk.book.path.name)}.",
+        *(over if carried else []),
         *where,
         "Open this address in a browser of this machine. Each decision is stored at once; Ctrl-C ends the page.",
         "",

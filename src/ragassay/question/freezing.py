@@ -47,13 +47,14 @@ class Applied(msgspec.Struct, frozen=True, kw_only=True):
     """A set with its reviews and provenance, ready to be checked, and what stands against freezing it so far.
 
     `at` holds the times of reviews by question id, `by_signer` the ids whose derivation the signer alone declares,
-    `cleared` those whose reviewer saw other words.
+    `carried` those whose review in the version before holds, `cleared` those that were reviewed there in other words.
     """
 
     benchmark: Benchmark
     at: Mapping[str, int]
     by_signer: tuple[str, ...]
     dropped: tuple[str, ...]
+    carried: tuple[str, ...]
     cleared: tuple[str, ...]
     unreviewed: tuple[str, ...]
     problems: tuple[str, ...]
@@ -86,6 +87,7 @@ def applied(
         at={name: one.at for name, one in stands.items() if one.at is not None},
         by_signer=tuple(silent) if signing.not_derived else (),
         dropped=found.rejected,
+        carried=tuple(name for name, one in stands.items() if before is not None and before.get(name) is one),
         cleared=cleared,
         unreviewed=tuple(question.id for question in questions if _of(question).reviewed_by is None),
         problems=_against(questions, signing, silent=silent, stale=stale, rejected=found.rejected),
@@ -155,7 +157,10 @@ def _standing(benchmark: Benchmark, lines: Sequence[ReviewLine], before: Mapping
 
 
 def _outdated(question: Question, old: Standing | None) -> bool:
-    return old is not None and _of(question).reviewed_by == old.reviewer and old.material != question.material()
+    """Tell whether a question was reviewed in other words, and names nobody but who reviewed those."""
+    if old is None or old.material == question.material():
+        return False
+    return _of(question).reviewed_by in (None, old.reviewer)
 
 
 def _completed(

@@ -76,7 +76,15 @@ def test_json_says_it_too_and_a_whole_review_is_zero(file: Path, capsys: Capture
     code, text = said(capsys, str(file), "--json")
     told = json.loads(text)
     assert (code, told["ok"]) == (0, True)
-    assert told["counts"] == {"accepted": 2, "edited": 1, "rejected": 1, "unreviewed": 0, "stale": 0}
+    assert told["counts"] == {
+        "accepted": 2,
+        "edited": 1,
+        "rejected": 1,
+        "unreviewed": 0,
+        "stale": 0,
+        "reviewed": 0,
+        "carried": 0,
+    }
     assert [one["state"] for one in told["reviews"]] == ["accepted", "edited", "accepted", "rejected"]
     changed = samples()[:3]
     changed[0]["target"] = "8080."
