@@ -14,7 +14,7 @@ from ragassay.question.freezing import Signing, Standing, applied
 from ragassay.question.review_line import ReviewLine, Seen
 from ragassay.question.waivers import Waiver
 from ragassay.records import Benchmark, Claim, Page, Provenance, Question
-from ragassay.run.freeze_set import Checked, Docs, check_set, seal_set
+from ragassay.run.question_sets.freeze_set import Checked, Docs, check_set, seal_set
 from ragassay.testing.signed_run import public_signer
 
 SIGNER = public_signer()

@@ -19,9 +19,9 @@ from ragassay.manifest.item_set import decode_items, items_kept_at
 from ragassay.manifest.item_statement import PreviousSet
 from ragassay.manifest.statement import Digest
 from ragassay.records import Benchmark
-from ragassay.run.freeze_set import seal_set
-from ragassay.run.frozen import envelope_beside, keep_items, load_set
-from ragassay.run.frozen_kept import check_name_free
+from ragassay.run.question_sets.freeze_set import seal_set
+from ragassay.run.question_sets.frozen import envelope_beside, keep_items, load_set
+from ragassay.run.question_sets.frozen_kept import check_name_free
 from ragassay.run.workspace import Workspace
 from ragassay.site import build_board, load_runs
 from ragassay.verify.item_set import SetReport, contradictions, verify_item_set

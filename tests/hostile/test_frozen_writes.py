@@ -17,8 +17,8 @@ from ragassay.cli import main
 from ragassay.errors import InputError
 from ragassay.manifest.files import REGISTRY
 from ragassay.records import to_json
-from ragassay.run.frozen import items_kept, keep_items, load_set
-from ragassay.run.frozen_write import READ_ONLY, SECRET, write_together
+from ragassay.run.question_sets.frozen import items_kept, keep_items, load_set
+from ragassay.run.question_sets.frozen_write import READ_ONLY, SECRET, write_together
 from ragassay.run.workspace import Workspace
 
 KILLED = """

@@ -19,7 +19,7 @@ from ragassay.manifest.item_set import MAX_ITEM_MANIFEST_BYTES, decode_items
 from ragassay.manifest.item_statement import PreviousSet
 from ragassay.manifest.statement import Digest
 from ragassay.records import Page
-from ragassay.run.freeze_set import seal_set
+from ragassay.run.question_sets.freeze_set import seal_set
 from ragassay.testing.signed_run import public_signer, signed_run
 from ragassay.verify import PinnedKey, Unpinned
 from ragassay.verify.item_set import SetReport, verify_item_set

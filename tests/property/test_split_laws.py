@@ -16,7 +16,7 @@ from ragassay.errors import InputError, VerifyError
 from ragassay.manifest.held_out import Salt, decode_held_out, item_hash, read_salt, sign_held_out, write_item_salts
 from ragassay.question.split import Halves, read_share, source_of, split
 from ragassay.records import Benchmark, Question
-from ragassay.run.split_set import commit, only
+from ragassay.run.question_sets.split_set import commit, only
 from ragassay.verify.held_out import check_reveal
 
 salts = st.binary(min_size=32, max_size=32).map(Salt)

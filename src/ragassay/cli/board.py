@@ -110,8 +110,8 @@ def plan_of(board_file: Path, workspace: Path, left_out: Mapping[str, str] | Non
     Raises `InputError` where the board file or its question file cannot be used.
     """
     from ragassay.run.board_file import load_board
-    from ragassay.run.frozen import load_questions
     from ragassay.run.held import held_passes
+    from ragassay.run.question_sets.frozen import load_questions
     from ragassay.run.workspace import Workspace
 
     board = load_board(board_file)

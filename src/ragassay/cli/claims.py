@@ -14,7 +14,7 @@ from ragassay.cli.verb_group import VerbGroup
 from ragassay.errors import InputError
 from ragassay.question import load_file
 from ragassay.records import Benchmark
-from ragassay.run.claims_files import ReviewFile, places_beside
+from ragassay.run.question_sets.claims_files import ReviewFile, places_beside
 
 _questions = click.argument("questions", type=click.Path(path_type=Path), metavar="QUESTIONS")
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -86,7 +86,7 @@ def freeze(questions: Path, **options: Any) -> int:
     from ragassay.cli.claims_decide import decide
     from ragassay.cli.claims_out import print_report, write_frozen
     from ragassay.cli.claims_propose import propose
-    from ragassay.run.claims_replies import ReplyFile
+    from ragassay.run.question_sets.claims_replies import ReplyFile
 
     given = Given(**options)
     _check_usage(given)

@@ -9,7 +9,7 @@ from ragassay.cli.claims_review import is_terminal, print_undecided, review
 from ragassay.errors import InputError
 from ragassay.question.freeze import decided, rejected
 from ragassay.records import Benchmark
-from ragassay.run.claims_files import ReviewFile
+from ragassay.run.question_sets.claims_files import ReviewFile
 
 if TYPE_CHECKING:
     from ragassay.cli.claims import Given

@@ -9,7 +9,7 @@ from ragassay.question.claim_checks import ClaimFinding
 from ragassay.question.freeze import draft_findings
 from ragassay.question.proposals import Draft, Proposal
 from ragassay.records import Claim, Question
-from ragassay.run.asking import Asked
+from ragassay.run.question_sets.asking import Asked
 from ragassay.site.numbers import plural
 from ragassay.site.safe import one_line, visible
 

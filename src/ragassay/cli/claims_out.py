@@ -13,7 +13,7 @@ from ragassay.cli.claims_lines import count_line, counts
 from ragassay.cli.new_file import write_new
 from ragassay.question.freeze import claims_hashes, frozen_benchmark
 from ragassay.records import Benchmark
-from ragassay.run.claims_files import ReviewFile
+from ragassay.run.question_sets.claims_files import ReviewFile
 from ragassay.site.safe import one_line
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ from ragassay.cli.claims_lines import asked_lines
 from ragassay.errors import InputError
 from ragassay.question.proposals import Proposal, proposed
 from ragassay.records import Benchmark, Question
-from ragassay.run.asking import Asked, asking
-from ragassay.run.claims_draft import ask_claims, from_replies
-from ragassay.run.claims_files import ClaimPlaces, ReviewFile, read_sheets, write_sheets
-from ragassay.run.claims_prompt import response_format
-from ragassay.run.claims_replies import ReplyFile
+from ragassay.run.question_sets.asking import Asked, asking
+from ragassay.run.question_sets.claims_draft import ask_claims, from_replies
+from ragassay.run.question_sets.claims_files import ClaimPlaces, ReviewFile, read_sheets, write_sheets
+from ragassay.run.question_sets.claims_prompt import response_format
+from ragassay.run.question_sets.claims_replies import ReplyFile
 
 if TYPE_CHECKING:
     from ragassay.cli.claims import Given

@@ -14,7 +14,7 @@ from ragassay.question.freeze import decided, draft_findings, rejected
 from ragassay.question.proposals import Draft, Proposal
 from ragassay.question.worksheet import editable, read_edited
 from ragassay.records import Question
-from ragassay.run.claims_files import ReviewFile
+from ragassay.run.question_sets.claims_files import ReviewFile
 from ragassay.site.safe import visible
 
 KEYS = "[a]ccept  [e]dit  [r]eject  [s]kip  [q]uit"

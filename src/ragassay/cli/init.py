@@ -25,7 +25,7 @@ def command(docs: Path | None, questions: Path | None, name: str | None, force: 
     from ragassay.cli.models import weights_cache
     from ragassay.plugins.weights import files_of, state
     from ragassay.question import literal_problems
-    from ragassay.run.frozen import load_questions
+    from ragassay.run.question_sets.frozen import load_questions
     from ragassay.run.starter import Starter, find_docs, find_questions, starter_board
     from ragassay.run.workspace import Workspace, write_bytes
 

@@ -25,13 +25,13 @@ from ragassay.manifest.registry import decode_registry
 from ragassay.records import Secret, to_json
 from ragassay.run.board_file import BoardFile, load_board, reask_share
 from ragassay.run.build import Keys, needed_keys
-from ragassay.run.frozen import load_questions
 from ragassay.run.journal import claimed
 from ragassay.run.judge_forecast import judge_forecast
 from ragassay.run.judge_making import Judges, make_judges
 from ragassay.run.judge_panel import Jobs, Wanted, plan_jobs
 from ragassay.run.judge_run import JudgementEnded, make_judgements
 from ragassay.run.judge_runs import VerifiedRun, choose_runs
+from ragassay.run.question_sets.frozen import load_questions
 from ragassay.run.status import RunStatus
 from ragassay.run.workspace import Workspace
 from ragassay.site import load_runs

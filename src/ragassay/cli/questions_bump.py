@@ -17,7 +17,7 @@ from ragassay.records import to_json
 
 if TYPE_CHECKING:
     from ragassay.records import Benchmark
-    from ragassay.run.frozen import FrozenSet
+    from ragassay.run.question_sets.frozen import FrozenSet
 
 
 @click.command("bump")
@@ -67,8 +67,8 @@ def bump(
     """
     from ragassay.corpus import reads_pdf
     from ragassay.question.freezing import Signing
-    from ragassay.run.frozen import load_set
-    from ragassay.run.next_set import next_set, previous_of, standing_reviews
+    from ragassay.run.question_sets.frozen import load_set
+    from ragassay.run.question_sets.next_set import next_set, previous_of, standing_reviews
 
     read, frozen = load_set(file)
     if frozen is None:
@@ -107,8 +107,8 @@ def _copy(frozen: FrozenSet, benchmark: Benchmark, folder: Path, *, as_json: boo
     from ragassay.manifest.item_set import set_slug
     from ragassay.question.printable import printable
     from ragassay.question.waivers import waivers_path
-    from ragassay.run.frozen_write import write_together
-    from ragassay.run.next_set import editable
+    from ragassay.run.question_sets.frozen_write import write_together
+    from ragassay.run.question_sets.next_set import editable
 
     about = frozen.predicate.benchmark
     path = folder / f"{set_slug(about.name)}.json"
@@ -135,7 +135,7 @@ def _waiver_lines(frozen: FrozenSet) -> list[str]:
 
 
 def _superseded(workspace: Path, frozen: FrozenSet) -> dict[str, int]:
-    from ragassay.run.superseded import rows_measured_on
+    from ragassay.run.question_sets.superseded import rows_measured_on
     from ragassay.run.workspace import Workspace
 
     return rows_measured_on(Workspace(workspace).runs, frozen.predicate.benchmark.digest.sha256)

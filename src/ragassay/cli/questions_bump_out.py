@@ -15,8 +15,8 @@ from ragassay.records import to_json
 
 if TYPE_CHECKING:
     from ragassay.question.moved import Moved
-    from ragassay.run.frozen import FrozenSet
-    from ragassay.run.next_set import NextSet
+    from ragassay.run.question_sets.frozen import FrozenSet
+    from ragassay.run.question_sets.next_set import NextSet
 
 MAX_SHOWN = 30
 """How many questions of one change are printed; the rest is counted."""
@@ -37,7 +37,7 @@ def print_dry(new: NextSet, frozen: FrozenSet, rows: Mapping[str, int], *, as_js
 
 def _would_be(new: NextSet) -> Iterator[str]:
     from ragassay.manifest.item_set import declared, pages_digest
-    from ragassay.run.freeze_set import item_refs
+    from ragassay.run.question_sets.freeze_set import item_refs
 
     found = new.checked
     benchmark = msgspec.structs.replace(found.benchmark, version=new.version)

@@ -23,7 +23,7 @@ def closed_book(board_path: Path, workspace: Path | None, least: str, as_json: b
     """
     from ragassay.cli import closed_book_lines
     from ragassay.run.board_file import load_board
-    from ragassay.run.frozen import load_questions
+    from ragassay.run.question_sets.frozen import load_questions
     from ragassay.site.closedbook import closed_books
     from ragassay.site.runs import load_runs
 

@@ -13,7 +13,7 @@ from ragassay.errors import InputError
 
 if TYPE_CHECKING:
     from ragassay.run.board_file import BoardFile
-    from ragassay.run.drafting import Drafter
+    from ragassay.run.question_sets.drafting import Drafter
 
 
 class Given(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,9 +63,9 @@ def draft(corpus: Path, **options: Any) -> int:
     """
     from ragassay.cli.question_sources import pages_of
     from ragassay.cli.questions_draft_out import print_report
-    from ragassay.run.draft_begun import DraftOptions
-    from ragassay.run.draft_set import About
-    from ragassay.run.drafting import Draft
+    from ragassay.run.question_sets.draft_begun import DraftOptions
+    from ragassay.run.question_sets.draft_set import About
+    from ragassay.run.question_sets.drafting import Draft
 
     given = Given(**options)
     topics = _topics(given)
@@ -83,7 +83,7 @@ def _drafter(given: Given, board: BoardFile | None) -> Drafter | None:
     """Return the model to be asked, under the board's budget where a board is known; None where none is named."""
     from ragassay.cli.asked_model import source_of
     from ragassay.cli.progress import Building
-    from ragassay.run.drafting import Drafter
+    from ragassay.run.question_sets.drafting import Drafter
 
     if given.model is None and given.board is None:
         return None

@@ -16,7 +16,7 @@ from ragassay.site.safe import one_line
 
 if TYPE_CHECKING:
     from ragassay.cli.questions_draft import Given
-    from ragassay.run.asking import Asked
+    from ragassay.run.question_sets.asking import Asked
 
 
 def print_report(report: Mapping[str, Any], asked: Asked | None, given: Given, corpus: Path) -> None:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from ragassay.manifest.item_set import SignedItems
     from ragassay.manifest.item_statement import Declaration
     from ragassay.records import Benchmark
-    from ragassay.run.freeze_set import Checked
-    from ragassay.run.frozen import FrozenSet
+    from ragassay.run.question_sets.freeze_set import Checked
+    from ragassay.run.question_sets.frozen import FrozenSet
 
 
 @click.command("freeze")
@@ -50,7 +50,7 @@ def freeze(
     Every reason against it is said at once, and then nothing is written. FILE may be a board (.toml).
     """
     from ragassay.question.freezing import Signing
-    from ragassay.run.frozen import load_set
+    from ragassay.run.question_sets.frozen import load_set
 
     file, source = of_board(file, source)
     if source is None:
@@ -78,8 +78,8 @@ def _why_not(file: Path, version: str, folder: Path, benchmark: Benchmark, froze
     from ragassay.manifest.item_set import set_file
     from ragassay.question.versions import DRAFT, version_problem
     from ragassay.records.question import version_numbers
-    from ragassay.run.frozen import frozen_versions, halves_left
-    from ragassay.run.frozen_beside import copy_of, other_set, own_versions
+    from ragassay.run.question_sets.frozen import frozen_versions, halves_left
+    from ragassay.run.question_sets.frozen_beside import copy_of, other_set, own_versions
 
     here = frozen_versions(folder, benchmark.name)
     if (half := halves_left(folder, benchmark.name, here)) is not None:
@@ -110,8 +110,8 @@ def write_frozen(
 ) -> tuple[tuple[Path, Path], SignedItems]:
     """Sign and write a set; return where the file and its manifest are, and the manifest."""
     from ragassay.manifest.item_set import decode_items, items_file, set_file
-    from ragassay.run.freeze_set import seal_set
-    from ragassay.run.frozen_write import READ_ONLY, write_together
+    from ragassay.run.question_sets.freeze_set import seal_set
+    from ragassay.run.question_sets.frozen_write import READ_ONLY, write_together
 
     signer = signer_from(keys, key)
     data, envelope = seal_set(found, version, signer, now=int(time.time()), previous=previous)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ragassay.question.repairs import Repair
     from ragassay.question.rules import LintFinding, Similar
     from ragassay.question.waivers import Waiver
-    from ragassay.run.frozen import FrozenSet
+    from ragassay.run.question_sets.frozen import FrozenSet
 
 
 @click.command("check")
@@ -38,7 +38,7 @@ def check(file: Path, source: Path | None, as_json: bool) -> int:
     Exit code 1 when evidence is missing or a lint error stands.
     """
     from ragassay.question import lint, match_evidence, report
-    from ragassay.run.frozen import load_set
+    from ragassay.run.question_sets.frozen import load_set
 
     file, source = of_board(file, source)
     if source is None:
@@ -106,7 +106,7 @@ def lint_(
     alone leave it 0.
     """
     from ragassay.question import lint, literal_problems, report
-    from ragassay.run.frozen import load_set
+    from ragassay.run.question_sets.frozen import load_set
 
     _check_rules(rules)
     file, source = of_board(file, source)
@@ -179,7 +179,7 @@ def _mend(file: Path) -> Sequence[Repair]:
     from ragassay.errors import InputError
     from ragassay.question import load_file
     from ragassay.question.repairs import repaired, repairs
-    from ragassay.run.frozen import envelope_beside
+    from ragassay.run.question_sets.frozen import envelope_beside
     from ragassay.run.workspace import write_bytes
 
     wanted = repairs(load_file(file).benchmark)

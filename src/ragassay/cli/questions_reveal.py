@@ -67,9 +67,9 @@ def reveal_items(file: Path, ids: Sequence[str], salt_file: Path | None, folder:
     """Write held-out questions of `file` with their own salts, which say nothing of any other."""
     from ragassay.manifest.held_out import write_item_salts
     from ragassay.question.printable import printable
-    from ragassay.run.frozen import load_questions
-    from ragassay.run.frozen_write import READ_ONLY, write_together
-    from ragassay.run.split_set import only
+    from ragassay.run.question_sets.frozen import load_questions
+    from ragassay.run.question_sets.frozen_write import READ_ONLY, write_together
+    from ragassay.run.question_sets.split_set import only
 
     benchmark = load_questions(file)
     chosen = only(benchmark, ids)

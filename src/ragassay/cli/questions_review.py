@@ -82,7 +82,7 @@ def _reading(source: Path) -> Callable[[], Documentation]:
 
 def _opening(desk: QuestionDesk, address: str) -> Sequence[str]:
     """Return what is said when the page opens."""
-    from ragassay.run.review_list import OPEN, review_list
+    from ragassay.run.question_sets.review_list import OPEN, review_list
     from ragassay.site.numbers import plural
 
     states = [one.state for one in review_list(desk.file).rows]

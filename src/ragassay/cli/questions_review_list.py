@@ -11,7 +11,7 @@ import click
 
 from ragassay.cli.question_sources import about, print_json
 from ragassay.question.reviews import line_digest
-from ragassay.run.review_list import OPEN, Listed, ListedState, ReviewList, review_list
+from ragassay.run.question_sets.review_list import OPEN, Listed, ListedState, ReviewList, review_list
 from ragassay.site.numbers import plural
 from ragassay.site.safe import fitted, one_line
 

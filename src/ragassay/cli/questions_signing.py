@@ -15,7 +15,7 @@ from ragassay.records import Benchmark
 if TYPE_CHECKING:
     from ragassay.manifest import Signer
     from ragassay.question.freezing import Applied, Signing, Standing
-    from ragassay.run.freeze_set import Checked, Docs
+    from ragassay.run.question_sets.freeze_set import Checked, Docs
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -75,7 +75,7 @@ def docs_from(source: Path, benchmark: Benchmark, url: str | None, *, pdf: bool 
 
     PDF files are pages with `pdf`, or where a board says so.
     """
-    from ragassay.run.freeze_set import Docs
+    from ragassay.run.question_sets.freeze_set import Docs
 
     corpus = corpus_of(source, pdf=pdf)
     given = {name: value for name, value in benchmark.corpus.items() if isinstance(value, str) and value.strip()}
@@ -98,7 +98,7 @@ def checked_set(
     from ragassay.question.freezing import applied
     from ragassay.question.reviews import load_reviews, reviews_beside
     from ragassay.question.waivers import load_waivers
-    from ragassay.run.freeze_set import check_set
+    from ragassay.run.question_sets.freeze_set import check_set
 
     found: Applied = applied(benchmark, load_reviews(reviews_beside(file)), signing, before=before)
     return check_set(found, docs, load_waivers(file))

@@ -92,9 +92,9 @@ def _split(
     from ragassay.manifest.item_set import set_slug
     from ragassay.question.split import read_share
     from ragassay.question.split import split as halve
-    from ragassay.run.frozen import load_set
-    from ragassay.run.frozen_write import READ_ONLY, SECRET, write_together
-    from ragassay.run.split_set import commit
+    from ragassay.run.question_sets.frozen import load_set
+    from ragassay.run.question_sets.frozen_write import READ_ONLY, SECRET, write_together
+    from ragassay.run.question_sets.split_set import commit
 
     read, frozen = load_set(file)
     stem = folder / f"{set_slug(read.benchmark.name)}-held-out"

@@ -7,8 +7,8 @@ from pathlib import Path
 from ragassay.records import Benchmark
 from ragassay.run import preflight
 from ragassay.run.board_file import BoardFile
-from ragassay.run.frozen import FrozenSet, load_set
-from ragassay.run.frozen_kept import check_name_free
+from ragassay.run.question_sets.frozen import FrozenSet, load_set
+from ragassay.run.question_sets.frozen_kept import check_name_free
 
 
 def asked_questions(board: BoardFile, subset: int | None, workspace: Path) -> tuple[Benchmark, FrozenSet | None]:

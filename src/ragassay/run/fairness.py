@@ -15,8 +15,8 @@ from ragassay.question.fairness import OWN_TEXTS, SearchedChunks, fairness_of, s
 from ragassay.records import JSON, Benchmark, Chunk, Corpus, Fairness
 from ragassay.run.board_file import BoardFile, RowTable
 from ragassay.run.build import StackBuilder, check_stack, make_chunker, parts_of
-from ragassay.run.frozen import load_questions
 from ragassay.run.gathered import Gathered
+from ragassay.run.question_sets.frozen import load_questions
 from ragassay.seams import PARTS, Progress
 
 SEARCHES_NOTHING = frozenset({"none", "oracle"})

@@ -27,10 +27,10 @@ from ragassay.run.build import (
     owns_corpus,
 )
 from ragassay.run.fairness import built_fairness
-from ragassay.run.frozen import keep_items
 from ragassay.run.gathered import Gathered
 from ragassay.run.limits import Endpoint
 from ragassay.run.passes import Row
+from ragassay.run.question_sets.frozen import keep_items
 from ragassay.run.row_config import row_config
 from ragassay.run.status import RunStatus
 from ragassay.run.workspace import Workspace

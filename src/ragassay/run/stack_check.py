@@ -19,10 +19,10 @@ from ragassay.retrieve import search
 from ragassay.run.board_file import BoardFile, RowTable
 from ragassay.run.budget import Budget
 from ragassay.run.build import Keys, Report, StackBuilder, check_stack, described, make_chunker, owns_corpus
-from ragassay.run.frozen import load_questions
 from ragassay.run.gathered import Gathered
 from ragassay.run.preflight import oracle_left_out
 from ragassay.run.prepared import embedding_notes
+from ragassay.run.question_sets.frozen import load_questions
 from ragassay.run.search_threads import SearchThreads
 from ragassay.run.workspace import Workspace
 from ragassay.seams import Progress, Retriever

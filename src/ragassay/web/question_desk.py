@@ -18,8 +18,8 @@ from ragassay.question.kept_lint import KeptLint
 from ragassay.question.reviews import ReviewLine, standing, state_of
 from ragassay.question.waivers import waivers_path
 from ragassay.records import Benchmark, Page, Question
-from ragassay.run.frozen import load_questions
-from ragassay.run.question_reviews import ReviewBook
+from ragassay.run.question_sets.frozen import load_questions
+from ragassay.run.question_sets.question_reviews import ReviewBook
 
 LOOK_AGAIN_S = 2.0
 """Seconds after which a folder of documentation is looked at again for changes, unless a decision is taken."""

@@ -14,7 +14,7 @@ from ragassay.errors import InputError
 from ragassay.question.excerpts import Reach
 from ragassay.question.reviews import material, state_of
 from ragassay.records import JSON, Question
-from ragassay.run.question_reviews import DecidedMeanwhile, same_saying
+from ragassay.run.question_sets.question_reviews import DecidedMeanwhile, same_saying
 from ragassay.site.safe import one_line, shortened, visible
 from ragassay.web.app import Link, Page, asset, document, problem
 from ragassay.web.question_asks import (

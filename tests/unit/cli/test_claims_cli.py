@@ -23,7 +23,7 @@ from ragassay.cli import claims_decide
 from ragassay.errors import InputError
 from ragassay.question import load_benchmark, load_file
 from ragassay.records import JSON
-from ragassay.run.claims_replies import ReplyFile
+from ragassay.run.question_sets.claims_replies import ReplyFile
 from ragassay.testing.chat_server import ChatServer, Script
 
 NAMES = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta")

@@ -19,7 +19,7 @@ from draft_case import claim, draft, good, lines, model, saying, site, sound
 from ragassay.errors import InputError
 from ragassay.question import load_benchmark, load_file
 from ragassay.records import JSON
-from ragassay.run.draft_prompt import prompt_digest
+from ragassay.run.question_sets.draft_prompt import prompt_digest
 from ragassay.testing.provider_imitations import completion, in_turn
 from ragassay.testing.provider_servers import ProviderServer, Said
 

@@ -11,7 +11,7 @@ from ragassay.publish.scan import scan
 from ragassay.publish.texts import ITEMS, public_texts
 from ragassay.question.freezing import Signing
 from ragassay.question.waivers import Waiver
-from ragassay.run.freeze_set import seal_set
+from ragassay.run.question_sets.freeze_set import seal_set
 from ragassay.site.loaded import LoadedRun
 
 REASON = "asked by jane.roe@acme-mail.org"

@@ -13,7 +13,7 @@ from ragassay.question.reviews import material
 from ragassay.question.versions import raised, version_problem
 from ragassay.question.waivers import Waiver, parse_waivers
 from ragassay.records import Provenance
-from ragassay.run.freeze_set import seal_set
+from ragassay.run.question_sets.freeze_set import seal_set
 
 
 def test_the_material_of_a_question_is_what_a_review_is_about() -> None:

@@ -11,8 +11,15 @@ import pytest
 from frozen_lab import freeze_into, frozen, question, small_set
 from ragassay.errors import InputError
 from ragassay.manifest import sign_payload
-from ragassay.run.frozen import envelope_beside, frozen_of, frozen_versions, items_kept, keep_items, load_set
-from ragassay.run.frozen_write import READ_ONLY, SECRET, write_together
+from ragassay.run.question_sets.frozen import (
+    envelope_beside,
+    frozen_of,
+    frozen_versions,
+    items_kept,
+    keep_items,
+    load_set,
+)
+from ragassay.run.question_sets.frozen_write import READ_ONLY, SECRET, write_together
 from ragassay.run.workspace import Workspace
 from ragassay.testing.signed_run import public_signer
 

@@ -98,6 +98,7 @@ QUESTION_FAULTS: dict[str, list[dict[str, Any]]] = {
         {"input": "On which port does the Acme server listen, and how does one change that?"},
         {"input": "On which port does Acme listen? Who may use the port?"},
         {"input": "On which port does Acme listen, and is the port open?"},
+        {"input": "In Acme, which port is open; how does one close the port?"},
     ],
     "no-question": [{"input": "Name the port of the Acme server."}, {"input": "Which port has Acme"}],
     "yes-no": [
@@ -226,6 +227,13 @@ def test_a_sound_set_has_no_finding() -> None:
         "A client of Acme sends its name. What does the server do with it?",
         "Which options does Acme not accept?",
         "What is the flumador's colour?",
+        "When Acme fills a folder, which option empties this folder?",
+        "Which setting that limits the uploads does Acme read first?",
+        "Which of Acme's options does a server take after those options of its file?",
+        "Why is doing so many passes costly for Acme?",
+        "The Acme server opens one port in the mode which it starts in; which port is that?",
+        "Ports and which other thing does Acme open?",
+        "Where, when Acme has started, does its port stand?",
     ],
 )
 def test_wording_that_only_looks_wrong_is_left_alone(text: str) -> None:

@@ -15,7 +15,7 @@ from ragassay import canon
 from ragassay.cli import main
 from ragassay.question import Waiver
 from ragassay.records import Question
-from ragassay.run.freeze_set import seal_set
+from ragassay.run.question_sets.freeze_set import seal_set
 
 BOARD = """
 name = "b"

@@ -13,8 +13,8 @@ from ragassay.judge.invalid import InvalidReply
 from ragassay.judge.visible import MAX_CHARS
 from ragassay.question.proposals import material_digest
 from ragassay.records import Claim, Question
-from ragassay.run.claims_prompt import MAX_EVIDENCE, messages, prompt_digest, read, response_format
-from ragassay.run.claims_replies import StoredReply, fold_replies
+from ragassay.run.question_sets.claims_prompt import MAX_EVIDENCE, messages, prompt_digest, read, response_format
+from ragassay.run.question_sets.claims_replies import StoredReply, fold_replies
 
 NONCE = "5f0c"
 QUESTION = Question(

@@ -15,13 +15,13 @@ from ragassay.judge.invalid import InvalidReply
 from ragassay.question.draft.checks import Site
 from ragassay.question.draft.plan import make_plan
 from ragassay.records import Benchmark, Page, Question
-from ragassay.run.asking import ATTEMPTS
 from ragassay.run.board_file import load_board
-from ragassay.run.claims_replies import ReplyFile, StoredReply
-from ragassay.run.draft_models import same_as
-from ragassay.run.draft_prompt import messages, prompt_digest, read, response_format
-from ragassay.run.draft_set import About, by_model, joined, open_slots
-from ragassay.run.draft_state import Candidate, Folding, candidates
+from ragassay.run.question_sets.asking import ATTEMPTS
+from ragassay.run.question_sets.claims_replies import ReplyFile, StoredReply
+from ragassay.run.question_sets.draft_models import same_as
+from ragassay.run.question_sets.draft_prompt import messages, prompt_digest, read, response_format
+from ragassay.run.question_sets.draft_set import About, by_model, joined, open_slots
+from ragassay.run.question_sets.draft_state import Candidate, Folding, candidates
 
 FACT = "The `{0}` relay of Acme waits {1} seconds before it opens the second valve of the tank."
 

@@ -12,7 +12,7 @@ from ragassay.errors import InputError
 from ragassay.question import load_reviews
 from ragassay.question.reviews import ReviewLine, Seen, encode_line, line_digest, material, reviews_beside
 from ragassay.records import Claim, Question
-from ragassay.run.question_reviews import DecidedMeanwhile, ReviewBook
+from ragassay.run.question_sets.question_reviews import DecidedMeanwhile, ReviewBook
 
 QUESTION = Question(
     id="q", input="What is the Acme limit?", target="42.", claims=(Claim(id=1, text="It is 42.", central=True),)

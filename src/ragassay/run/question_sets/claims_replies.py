@@ -14,8 +14,8 @@ from ragassay.errors import InputError
 from ragassay.judge.invalid import InvalidReply
 from ragassay.question.proposals import Draft, material_digest
 from ragassay.records import Question, Record, Usage
-from ragassay.run.claims_prompt import read
 from ragassay.run.journal import claimed
+from ragassay.run.question_sets.claims_prompt import read
 
 MAX_BYTES = 512 * 1024 * 1024
 """The largest file of replies that is read, in bytes."""

@@ -16,13 +16,14 @@ from ragassay.question.draft.checks import Site
 from ragassay.question.draft.plan import PAGES, Plan, Slot
 from ragassay.question.rules import lint
 from ragassay.records import JSON, Page
-from ragassay.run.asking import Asked, Asking, asking
 from ragassay.run.board_file import BoardFile, ModelTable
 from ragassay.run.build import Report
-from ragassay.run.claims_replies import ReplyFile
-from ragassay.run.draft_ask import ask_drafts
-from ragassay.run.draft_begun import DEFAULT_COUNT, DraftOptions, file_before, planned
-from ragassay.run.draft_folder import (
+from ragassay.run.limits import Endpoint
+from ragassay.run.question_sets.asking import Asked, Asking, asking
+from ragassay.run.question_sets.claims_replies import ReplyFile
+from ragassay.run.question_sets.draft_ask import ask_drafts
+from ragassay.run.question_sets.draft_begun import DEFAULT_COUNT, DraftOptions, file_before, planned
+from ragassay.run.question_sets.draft_folder import (
     AskedModel,
     DraftPlaces,
     load_items,
@@ -34,12 +35,11 @@ from ragassay.run.draft_folder import (
     save_models,
     save_plan,
 )
-from ragassay.run.draft_models import same_as
-from ragassay.run.draft_prompt import response_format
-from ragassay.run.draft_set import About, New, by_hand, by_model, joined, open_slots, taken_words
-from ragassay.run.draft_sheets import sheet_pages, take_sheets
-from ragassay.run.draft_state import Folding, SlotState, candidates
-from ragassay.run.limits import Endpoint
+from ragassay.run.question_sets.draft_models import same_as
+from ragassay.run.question_sets.draft_prompt import response_format
+from ragassay.run.question_sets.draft_set import About, New, by_hand, by_model, joined, open_slots, taken_words
+from ragassay.run.question_sets.draft_sheets import sheet_pages, take_sheets
+from ragassay.run.question_sets.draft_state import Folding, SlotState, candidates
 from ragassay.run.workspace import write_bytes
 
 

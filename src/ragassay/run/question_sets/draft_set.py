@@ -10,8 +10,8 @@ import msgspec
 from ragassay.question.draft.checks import asked_words
 from ragassay.question.draft.plan import Plan, Slot
 from ragassay.records import Benchmark, Provenance, Question
-from ragassay.run.draft_folder import AskedModel, DraftedItem, Passage
-from ragassay.run.draft_state import Candidate, Item
+from ragassay.run.question_sets.draft_folder import AskedModel, DraftedItem, Passage
+from ragassay.run.question_sets.draft_state import Candidate, Item
 
 _NUMBERED = re.compile(r"q-([0-9]{1,9})")
 

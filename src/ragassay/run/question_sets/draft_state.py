@@ -11,10 +11,10 @@ from ragassay.judge.invalid import InvalidReply
 from ragassay.question.draft.checks import Proposed, Refusal, Site, asked_words, drafted
 from ragassay.question.draft.plan import Plan, PlannedPage, PlannedPassage, Slot
 from ragassay.records import Claim, Question, Record
-from ragassay.run.asking import ATTEMPTS
-from ragassay.run.claims_prompt import claim_of
-from ragassay.run.claims_replies import ReplyFile, StoredReply
-from ragassay.run.draft_prompt import DraftReply, prompt_digest, read
+from ragassay.run.question_sets.asking import ATTEMPTS
+from ragassay.run.question_sets.claims_prompt import claim_of
+from ragassay.run.question_sets.claims_replies import ReplyFile, StoredReply
+from ragassay.run.question_sets.draft_prompt import DraftReply, prompt_digest, read
 
 UNSUITABLE = "unsuitable"
 """The refusal after which a passage is not asked about again: the model says that it states no fact."""

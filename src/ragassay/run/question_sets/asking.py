@@ -13,8 +13,8 @@ from ragassay import canon
 from ragassay.errors import InputError, ModelError, legible
 from ragassay.plugins.meter import metering
 from ragassay.records import JSON, Message
-from ragassay.run.claims_replies import ReplyFile, StoredReply
 from ragassay.run.limits import Endpoint
+from ragassay.run.question_sets.claims_replies import ReplyFile, StoredReply
 
 ATTEMPTS = 3
 """How often one thing is asked for in one round in total before it is left out."""

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from ragassay.question.draft.plan import Slot
-from ragassay.run.asking import Asked, Asking, Wanted, all_of, answered
-from ragassay.run.draft_prompt import messages, prompt_digest
-from ragassay.run.draft_state import Folding
+from ragassay.run.question_sets.asking import Asked, Asking, Wanted, all_of, answered
+from ragassay.run.question_sets.draft_prompt import messages, prompt_digest
+from ragassay.run.question_sets.draft_state import Folding
 
 
 async def ask_drafts(

@@ -14,7 +14,7 @@ from ragassay.errors import InputError
 from ragassay.manifest.log_disk import read_file
 from ragassay.question.draft.plan import FORMAT, Plan
 from ragassay.records import JSON, Benchmark, Record, to_json
-from ragassay.run.draft_state import Refused
+from ragassay.run.question_sets.draft_state import Refused
 from ragassay.run.workspace import write_bytes
 
 MAX_BYTES = 256 * 1024 * 1024

@@ -8,9 +8,9 @@ import msgspec
 
 from ragassay.question.proposals import Proposal, material_digest, proposed
 from ragassay.records import Question
-from ragassay.run.asking import ATTEMPTS, Asked, Asking, Wanted, all_of, answered
-from ragassay.run.claims_prompt import messages, prompt_digest
-from ragassay.run.claims_replies import Folded, StoredReply, fold_replies
+from ragassay.run.question_sets.asking import ATTEMPTS, Asked, Asking, Wanted, all_of, answered
+from ragassay.run.question_sets.claims_prompt import messages, prompt_digest
+from ragassay.run.question_sets.claims_replies import Folded, StoredReply, fold_replies
 
 
 def from_replies(replies: Sequence[StoredReply], question: Question) -> Proposal | None:

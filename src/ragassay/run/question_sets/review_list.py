@@ -13,8 +13,8 @@ from ragassay.question import QuestionFile, ReviewLine, load_reviews
 from ragassay.question.reviews import ReviewState, reviews_beside, standing, state_of
 from ragassay.question.versions import DRAFT
 from ragassay.records import Question
-from ragassay.run.frozen import FrozenSet, load_set
-from ragassay.run.frozen_beside import copy_of
+from ragassay.run.question_sets.frozen import FrozenSet, load_set
+from ragassay.run.question_sets.frozen_beside import copy_of
 
 ListedState = ReviewState | Literal["reviewed", "carried"]
 """A question's state; `reviewed` says the manifest of a frozen set, `carried` that of the version before a copy."""

@@ -15,8 +15,8 @@ from ragassay.question.draft.plan import PAGES, Slot
 from ragassay.question.draft.sheet import Shown, empty_sheet, read_sheet, sheet_name
 from ragassay.question.printable import plural
 from ragassay.records import Question
-from ragassay.run.draft_folder import MAX_BYTES
-from ragassay.run.draft_state import Candidate, candidates
+from ragassay.run.question_sets.draft_folder import MAX_BYTES
+from ragassay.run.question_sets.draft_state import Candidate, candidates
 from ragassay.run.workspace import write_bytes
 
 

@@ -14,7 +14,7 @@ from ragassay.judge.invalid import InvalidReply
 from ragassay.judge.visible import quoted, visible
 from ragassay.question.claim_checks import MAX_CLAIMS
 from ragassay.records import JSON, Message
-from ragassay.run.claims_prompt import ClaimReply, claim_schema
+from ragassay.run.question_sets.claims_prompt import ClaimReply, claim_schema
 
 VERSION = "draft/1"
 MAX_REASONS = 6

@@ -14,9 +14,9 @@ from ragassay.question.moved import Moved, moved
 from ragassay.question.versions import DRAFT, raised, version_problem
 from ragassay.records import Benchmark
 from ragassay.records.question import version_numbers
-from ragassay.run.freeze_set import Checked, source_pages
-from ragassay.run.frozen import FrozenSet, frozen_versions, halves_left
-from ragassay.run.frozen_beside import other_set, own_versions
+from ragassay.run.question_sets.freeze_set import Checked, source_pages
+from ragassay.run.question_sets.frozen import FrozenSet, frozen_versions, halves_left
+from ragassay.run.question_sets.frozen_beside import other_set, own_versions
 
 
 class NextSet(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from ragassay.manifest.item_set import ITEMS_FOLDER, MAX_ITEM_MANIFEST_BYTES, de
 from ragassay.manifest.item_statement import QuestionSetPredicate
 from ragassay.manifest.log_disk import read_file
 from ragassay.records import Benchmark
-from ragassay.run.frozen import NEXT
+from ragassay.run.question_sets.frozen import NEXT
 
 
 def check_name_free(root: Path, benchmark: Benchmark) -> None:

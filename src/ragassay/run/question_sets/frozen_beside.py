@@ -11,7 +11,7 @@ from ragassay.manifest.log_disk import read_file
 from ragassay.question.printable import printable
 from ragassay.question.versions import DRAFT, raised
 from ragassay.records import Benchmark
-from ragassay.run.frozen import frozen_versions
+from ragassay.run.question_sets.frozen import frozen_versions
 
 
 def own_versions(folder: Path, name: str) -> list[str]:

@@ -11,8 +11,8 @@ from ragassay.errors import InputError
 from ragassay.question.draft.plan import Plan, extended, make_plan, pages_digest
 from ragassay.question.evidence import match_evidence
 from ragassay.records import Benchmark, Page
-from ragassay.run.draft_folder import places_beside
-from ragassay.run.frozen import load_set
+from ragassay.run.question_sets.draft_folder import places_beside
+from ragassay.run.question_sets.frozen import load_set
 
 DEFAULT_COUNT = 60
 
