@@ -1,7 +1,9 @@
 """Faults seeded into copies of the two real question files: what is changed, and the rule that has to find it.
 
 `UV` and `PG` were written before the rules; `HELD_OUT` after them, to see how well the rules do on what they had not
-seen. A fault changes one question, or the pages; the rule has to name that question.
+seen; `BLIND` by somebody who had not read the rules. `UNUSUAL` are sound questions in unusual words, in place of what
+the file asks: no rule may name one for them. A fault changes one question, or the pages; the rule has to name that
+question.
 """
 
 from __future__ import annotations
@@ -481,3 +483,288 @@ HELD_OUT_PG: tuple[Fault, ...] = (
     ),
     put("target-fails", "A-028", target="{0.1, 0.2, 0.4}."),
 )
+
+BLIND_UV: tuple[Fault, ...] = (
+    put(
+        "pronoun",
+        "B-000",
+        input="Which cryptography provider does it combine with rustls for its TLS implementation?",
+    ),
+    put(
+        "deictic",
+        "B-020",
+        input="In which AWS region does the script described above run?",
+    ),
+    put(
+        "deictic",
+        "B-006",
+        input="Which Docker Compose version do we need for the feature we just looked at?",
+    ),
+    put(
+        "unnamed",
+        "B-014",
+        input="What reason does the author give for keeping uv's build and publish jobs apart?",
+    ),
+    put(
+        "deictic",
+        "B-016",
+        input="Which Debian package does the guide say to install when the build fails with a missing header?",
+    ),
+    put(
+        "pronoun",
+        "B-034",
+        input="Which environment variable overrides that directory?",
+    ),
+    put(
+        "no-question",
+        "B-042",
+        input="Name the Python implementation that has only Tier 3 support in uv.",
+    ),
+    put(
+        "no-question",
+        "B-048",
+        input="Which marker file does uv init --lib include? Answer with the file name only.",
+    ),
+    put(
+        "target-long",
+        "B-058",
+        target="When you run uv build without any further options, uv will first go ahead and build a source "
+        "distribution for the project, and after that it takes the source distribution that it has just built "
+        "and creates a binary distribution, also known as a wheel, out of it, which makes sure that the "
+        "source distribution is complete and that the wheel can really be built by others from what you "
+        "publish.",
+    ),
+    put(
+        "key-literal",
+        "B-026",
+        evidence="and append them to those specified in the build constraints file.",
+    ),
+    put(
+        "target-fails",
+        "B-052",
+        target="512 MB.",
+    ),
+    put(
+        "target-fails",
+        "B-004",
+        target="SIGKILL, SIGCHLD, SIGIO and SIGPOL.",
+    ),
+    put(
+        "evidence-missing",
+        "B-036",
+        evidence="If the upload time is missing for a distribution, uv will treat it as unavailable",
+    ),
+    put(
+        "page-unknown",
+        "B-012",
+        page="concepts/python-version.md",
+    ),
+    put(
+        "evidence-twice",
+        "B-038",
+        evidence="from `./pyproject.toml` and **not** `some/path/pyproject.toml`.",
+    ),
+    put(
+        "passage-shared",
+        "B-056",
+        beside=("B-034",),
+        page="reference/storage.md",
+        input="What env var lets one change the directory where uv puts the executables of Python versions it manages?",
+        target="UV_PYTHON_BIN_DIR.",
+        evidence="Use the `UV_PYTHON_BIN_DIR` environment variable to override the Python executable directory.",
+        claims=[claim("UV_PYTHON_BIN_DIR", "UV_PYTHON_BIN_DIR")],
+    ),
+    put(
+        "question-answers",
+        "B-050",
+        input="According to uv's tools guide, does uv tool install httpie put the http, https and httpie "
+        "executables in place?",
+    ),
+    put(
+        "answer-in-question",
+        "B-054",
+        input="Which hook of astral-sh/uv-pre-commit, such as uv-export, keeps a requirements.txt file in sync with "
+        "uv.lock?",
+    ),
+    put(
+        "several-asked",
+        "B-022",
+        input="Which packages have the highest priority when uv's resolver chooses among undecided packages, what "
+        "happens on a conflict, and where is the result written?",
+    ),
+    put(
+        "subject",
+        "B-008",
+        input="How do I disable self-updates?",
+    ),
+)
+
+BLIND_PG: tuple[Fault, ...] = (
+    put(
+        "pronoun",
+        "A-032",
+        input="How many columns can they have at most?",
+    ),
+    put(
+        "deictic",
+        "A-038",
+        input="Which Linux sysctl parameter does this section say raises the maximum socket connection queue length?",
+    ),
+    put(
+        "deictic",
+        "A-024",
+        input="In the case mentioned earlier, what happens to a BRIN autosummarization request in PostgreSQL?",
+    ),
+    put(
+        "subject",
+        "A-052",
+        input="How large can the temporary space get with the second method?",
+    ),
+    put(
+        "unnamed",
+        "A-058",
+        input="How many executions with custom plans did the speaker mention?",
+    ),
+    put(
+        "pronoun",
+        "A-048",
+        input="Why does doing so give no savings on Windows in PostgreSQL?",
+    ),
+    put(
+        "no-question",
+        "A-014",
+        input="Default severity level of PL/pgSQL's RAISE statement",
+    ),
+    put(
+        "no-question",
+        "A-042",
+        input="I would like to know how many large objects at most PostgreSQL's vacuumlo removes per transaction by "
+        "default.",
+    ),
+    put(
+        "target-long",
+        "A-036",
+        target="The source and the target string can both be any non-null string, but each of them may have a "
+        "maximum of 255 characters, which is a restriction that one has to keep in mind whenever longer texts "
+        "are to be compared, because for such texts the function will raise an error rather than cutting the "
+        "strings down to the permitted length or returning null.",
+    ),
+    put(
+        "key-literal",
+        "A-006",
+        target="65536 labels.",
+        claims=[claim("The maximum is 65536.", "65536")],
+    ),
+    put(
+        "key-literal",
+        "A-002",
+        evidence="This must have exactly the same value on the PostgreSQL and RADIUS servers.",
+    ),
+    put(
+        "evidence-missing",
+        "A-010",
+        evidence="Input values outside of the interval get interpreted modulo the size.",
+    ),
+    put(
+        "evidence-elsewhere",
+        "A-054",
+        page="view-pg-cursors.html",
+    ),
+    put(
+        "evidence-twice",
+        "A-004",
+        input="How many columns can an index have at most in PostgreSQL, INCLUDE columns counted?",
+        target="32 columns.",
+        evidence="Indexes can have up to 32 columns, including INCLUDE columns.",
+        claims=[claim("At most 32 columns.", "32")],
+    ),
+    put(
+        "near-duplicate",
+        "A-030",
+        beside=("A-006",),
+        page="ltree.html",
+        input="What is the biggest number of labels that a label path in PostgreSQL's ltree extension can hold?",
+        target="65535.",
+        evidence="The length of a label path cannot exceed 65535 labels.",
+        claims=[claim("At most 65535 labels.", "65535")],
+    ),
+    put(
+        "question-answers",
+        "A-018",
+        input="In PostgreSQL regular expressions, what do the quantifiers {1,1} and {1,1}? do to the greediness of "
+        "a subexpression?",
+    ),
+    put(
+        "question-answers",
+        "A-026",
+        input="PostgreSQL 15's autovacuum_multixact_freeze_max_age has a default of 400 million of what?",
+    ),
+    put(
+        "several-asked",
+        "A-016",
+        input="In PostgreSQL's intarray, what is the default of numranges, what is its valid range, and for which "
+        "columns should one use gist__intbig_ops instead?",
+    ),
+    put(
+        "target-fails",
+        "A-044",
+        target="On the American side.",
+    ),
+    put(
+        "page-shared",
+        "A-022",
+        beside=("A-010",),
+        page="pgbench.html",
+        input="For which function is hash an alias in PostgreSQL's pgbench?",
+        target="hash_murmur2.",
+        evidence="This is an alias for hash_murmur2",
+        claims=[claim("hash_murmur2", "hash_murmur2")],
+    ),
+)
+
+UNUSUAL_UV = {
+    "B-000": "rustls and which cryptography provider make up uv's TLS implementation?",
+    "B-004": ("Suppose uv run receives signals on Unix: what are the four that it keeps from the child process?"),
+    "B-008": (
+        "Setting what environment variable puts uv, as installed by its installer, into a given path without "
+        "touching shell profiles?"
+    ),
+    "B-016": (
+        "Building pygraphviz with uv fails because graphviz/cgraph.h is missing; what Debian package provides it?"
+    ),
+    "B-020": (
+        "The Coiled script example in uv's documentation runs in the AWS region where its data file lives; "
+        "which region is that?"
+    ),
+    "B-024": "When a uv workspace member depends on another, how is this dependency installed?",
+    "B-028": (
+        "If N is the latest stable Rust, what is the newest version that uv's minimum supported Rust version may be?"
+    ),
+    "B-042": "In uv, Tier 3 support is given to exactly one Python implementation: which?",
+    "B-048": (
+        "To tell its consumers that types can be read from it, a library made by uv init --lib carries what "
+        "marker file?"
+    ),
+    "B-052": "How big may a zip archive get when uv's AWS Lambda guide is followed?",
+}
+
+UNUSUAL_PG = {
+    "A-002": "At least how long should the shared secret in PostgreSQL's RADIUS authentication be?",
+    "A-006": "A label path in PostgreSQL's ltree can have up to how many labels?",
+    "A-014": "PL/pgSQL's RAISE, when it is given no level, raises at which severity?",
+    "A-020": ("Whose genetic algorithm, and which one, did the developers of PostgreSQL's GEQO module adapt?"),
+    "A-032": "What's the hard limit on the columns of one result set in PostgreSQL 15?",
+    "A-034": "PQsendQuery is refused in libpq's pipeline mode. What is the reason for this?",
+    "A-042": (
+        "Without its option for a limit, how many large objects does PostgreSQL's vacuumlo remove in one transaction?"
+    ),
+    "A-044": (
+        "Where, relative to Greenwich, do zones lie whose POSIX time zone specification in PostgreSQL has a "
+        "positive offset?"
+    ),
+    "A-046": ("Besides zero, what values may MAX_RATE take in PostgreSQL's BASE_BACKUP replication command?"),
+    "A-052": (
+        "When PostgreSQL's CLUSTER scans a table sequentially and sorts, how much temporary space can this "
+        "take at its peak?"
+    ),
+}

@@ -16,7 +16,19 @@ import pytest
 from ragassay.cli.question_sources import pages_of
 from ragassay.question import LintFinding, lint, parse_benchmark
 from ragassay.records import Page
-from seeded_faults import HELD_OUT_PG, HELD_OUT_UV, PG, UV, Fault, grouped, seeded
+from seeded_faults import (
+    BLIND_PG,
+    BLIND_UV,
+    HELD_OUT_PG,
+    HELD_OUT_UV,
+    PG,
+    UNUSUAL_PG,
+    UNUSUAL_UV,
+    UV,
+    Fault,
+    grouped,
+    seeded,
+)
 
 TESTS = Path(__file__).resolve().parents[2]
 BUNDLED = TESTS.parent / "examples" / "bundled"
@@ -73,16 +85,29 @@ def with_text(page: Page, texts: dict[str, str]) -> Page:
 
 
 @pytest.mark.parametrize(
-    ("name", "before", "after"),
-    [("uv-docs", UV, HELD_OUT_UV), ("postgresql-docs", PG, HELD_OUT_PG)],
+    ("name", "before", "after", "blind"),
+    [("uv-docs", UV, HELD_OUT_UV, BLIND_UV), ("postgresql-docs", PG, HELD_OUT_PG, BLIND_PG)],
 )
 def test_each_seeded_fault_is_found_by_its_rule_at_its_question(
-    shared_data: Path, name: str, before: tuple[Fault, ...], after: tuple[Fault, ...]
+    shared_data: Path, name: str, before: tuple[Fault, ...], after: tuple[Fault, ...], blind: tuple[Fault, ...]
 ) -> None:
-    """Of those written before the rules and of those written after them none is missed, and none was there before."""
+    """Of those written before the rules, after them and without them none is missed, and none was there before."""
     assert len(before) >= 30
     assert len(after) >= 12
-    assert missed(name, shared_data, (*before, *after)) == []
+    assert len(blind) == 20
+    assert missed(name, shared_data, (*before, *after, *blind)) == []
+
+
+@pytest.mark.parametrize(("name", "asked"), [("uv-docs", UNUSUAL_UV), ("postgresql-docs", UNUSUAL_PG)])
+def test_sound_questions_in_unusual_words_give_no_new_finding(
+    shared_data: Path, name: str, asked: dict[str, str]
+) -> None:
+    """What is found after all ten were put in the place of the file's own questions was found before."""
+    value, pages = real(name, shared_data)
+    assert pages is not None
+    samples = [{**sample, "input": asked.get(sample["id"], sample["input"])} for sample in value["samples"]]
+    assert sum(sample["input"] in asked.values() for sample in samples) == 10
+    assert named({**value, "samples": samples}, pages) <= named(value, pages)
 
 
 @pytest.mark.parametrize("name", SETS)

@@ -25,6 +25,17 @@ _JOINED = re.compile(
     rf"(?:(?<=and )|(?<=and also ))(?:{_AUX}) (?:that|it|its|this|they|there|the|an?|[A-Z`])\b)",
     re.IGNORECASE,
 )
+_ASKING = re.compile(rf"\b(?:{_HEAD}|{_TIMED})|(?:^|, )(?:{_AUX}) ", re.IGNORECASE)
+_OPENS = re.compile(
+    rf"^(?:(?:{_PREPOSITION}|when|where|if|while|after|before|once|given|according|besides)\b[^?]*?, (?:then )?)?"
+    rf"(?:{_HEAD}|{_TIMED}|(?:{_AUX}) )",
+    re.IGNORECASE,
+)
+"""How a clause begins that asks: a relative clause inside a statement is none."""
+_LISTED = re.compile(
+    rf"(?:^|, )(?:{_PREPOSITION} )?(?:what|how|why) (?:{_AUX}|many|much|long|far|often)\b", re.IGNORECASE
+)
+"""Questions in a row, set off by commas alone."""
 _ASKS_NOT = re.compile(r"^(?:is|are|do|does|did|was|were|ca|could|wo|would|should|has|have|must)n't\b", re.IGNORECASE)
 _CAPITAL_NOT = re.compile(r"(?<![A-Z] )\b(?:NOT|EXCEPT)\b(?! [A-Z]{2,})")
 _NEGATION = re.compile(r"\bnot\b|\w+n't\b|\bnever\b|\bcannot\b|\bneither\b", re.IGNORECASE)
@@ -39,7 +50,7 @@ _ASKS = re.compile(
     rf"(?:^|\b{_PREPOSITION} |\band |, )(?:what|which|who|whom|whose|why|how|when|where)\b", re.IGNORECASE
 )
 _SUBORDINATE = re.compile(
-    r"^(?:when|where|if|while|after|before|once|although|since|unless|because|as)\b[^?]*?, ", re.IGNORECASE
+    r"^(?:when|where|if|while|after|before|once|although|since|unless|because|as)\b(?!,)[^?]*?, ", re.IGNORECASE
 )
 
 
@@ -81,7 +92,7 @@ def begins_as_question(text: str) -> bool:
 
 
 def things_asked(text: str) -> int:
-    """Return how many things a question asks for: its sentences with a question mark, and questions joined by and."""
+    """Return how many things a question asks for: sentences with a question mark, questions in a row or joined."""
     sentences = [sentence for sentence in _SENTENCE.split(text) if ends_as_question(sentence)]
     return sum(_joined(sentence) for sentence in sentences)
 
@@ -93,4 +104,11 @@ def is_polar(question: Question) -> bool:
 
 
 def _joined(sentence: str) -> int:
-    return 1 + len(_JOINED.findall(sentence))
+    """Return the questions of a sentence; what leads up to the first `and which` or `; which` may be no question."""
+    joined = list(_JOINED.finditer(sentence))
+    if not joined:
+        return 1
+    before = sentence[: joined[0].start()]
+    asks = _OPENS if joined[0][0].startswith(";") else _ASKING
+    listed = len(_LISTED.findall(before))
+    return len(joined) + max(listed, int(asks.search(before) is not None))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ragassay.question.rules.finding import LintFinding, broken
 from ragassay.question.rules.material import Material
 from ragassay.question.rules.names import names_in
-from ragassay.question.rules.words import prose
+from ragassay.question.rules.words import AUXILIARIES, prose
 from ragassay.records import Question
 
 _TEXT = (
@@ -22,9 +22,10 @@ _SAYS = (
     r"explains?|uses?|warns?|discuss(?:es)?|claims?|advises?|refers?|defines?|notes?)"
 )
 _SEEN = r"(?:shown|described|seen|noted|mentioned|discussed|explained|stated|listed|given|defined|named|illustrated)"
+_SMALL = r"(?:the|an?|its|their|your|our|each|every|all|no|some|any)"
 _OWNED = r"(?! (?:of|for|about|on|that|which|from|in (?!question\b|use\b)) ?\w)"
 _DEICTIC = re.compile(
-    rf"\b(?:this|these|that|those) (?:\w+ )?{_TEXT}\b(?! of)"
+    rf"\b(?:this|these|that|those) (?:(?!{_SMALL} )\w+ )?{_TEXT}\b(?! of)"
     rf"|\bthe (?:\w+ )?{_TEXT} (?:above|below|here)\b"
     rf"|\bthe (?:above|following|preceding|aforementioned|said)\b|\bthe (?:previous|next|last|first|current|present|"
     rf"given|provided) {_TEXT}\b(?! (?:of|in|for))"
@@ -32,10 +33,18 @@ _DEICTIC = re.compile(
     rf"|\bas {_SEEN}\b(?! (?:in|by|on|at|for) )|\bas {_SEEN} (?:in|by|on) the {_TEXT}\b{_OWNED}"
     rf"|\b(?:according to|in|on|from|by|per|does|do|did) the {_TEXT}\b(?= {_SAYS}\b|,|\?|$)"
     rf"|\b(?:see|refer to|cf\.?) (?:above|below|the {_TEXT}|(?:sub)?section \d)"
+    r"|\b(?:we|I)(?:'ve| have)? (?:already )?(?:looked at|saw|discussed|talked about|went over)\b"
+    r"|\b(?:we|I|you)(?:'ve| have)? just (?:looked at|saw|seen|read|discussed|talked about|covered|went over)\b"
     r"|(?<![\w-])here\b(?! documents?\b)|\b(?:above|below)(?=[?.,;]|$)",
     re.IGNORECASE,
 )
-_PERSONAL = re.compile(r"(?<![\w./'-])(?:it|they|them|itself|themselves)(?![\w/-])", re.IGNORECASE)
+_PERSONAL = re.compile(
+    r"(?<![\w./'-])(?:it|they|them|itself|themselves|(?:this|that) (?:directory|folder|option|setting|variable|"
+    r"parameter|module|method)|this (?:flag|command|feature|step|error|version|limit)|(?:these|those) (?:directories|"
+    r"folders|options|settings|variables|parameters|modules|methods|flags|commands|features|steps|errors|versions|limits))"
+    r"(?![\w/-])",
+    re.IGNORECASE,
+)
 _THING = re.compile(
     r"\b(?:an?|the|this|that|these|those|every|each|any|some|no|my|your|another|both|two|three) \w|"
     r"[.;:,]\s",
@@ -43,6 +52,12 @@ _THING = re.compile(
 )
 """What a pronoun may stand for: something with an article or a number, or what an earlier part of the text said."""
 _HUMAN = re.compile(r"(?<![\w./'-])(?:he|she|him|his|her|hers|we|our|ours|us|ourselves|himself|herself)(?![\w./-])")
+_DOING = re.compile(
+    rf"^(?:(?:why|how|when|where|what|which)(?: \w+)? )?(?:{'|'.join(sorted(AUXILIARIES))}) "
+    r"doing (?:so|this|that|it)\b(?! (?:many|much|few|little|often|well)\b)",
+    re.IGNORECASE,
+)
+"""A deed that nothing before it tells, because the question begins with it."""
 _EXPLETIVE = re.compile(
     r"it(?:self)? (?:is|was|be|has been)? ?(?:not )?(?:possible|necessary|impossible|safe|allowed|required|recommended|"
     r"advisable|enough|takes?|took|costs?|means?|matters?|comes? to|turns? out|follows?|happens?)\b",
@@ -116,6 +131,9 @@ def tidied(text: str) -> str:
 
 def _pronouns(question: Question, material: Material) -> Iterator[LintFinding]:
     asked = prose(question.input)
+    if found := _DOING.search(asked.strip()):
+        yield broken("pronoun", question.id, f"{_shown(found)} stands for nothing told before it; say what is done")
+        return
     for pattern in (_PERSONAL, _HUMAN):
         found = pattern.search(asked)
         if found is None or _EXPLETIVE.match(asked, found.start()):
