@@ -21,9 +21,11 @@ def fairness(ground: Ground) -> Paragraph | None:
     recorded = [row for row in ground.stacks if row.fairness is not None]
     if not recorded:
         return paragraph(NO_FAIRNESS)
-    said: list[Said] = [
-        (ground.named(row), f": {said_of(row.fairness)}.") for row in recorded if row.fairness is not None
-    ]
+    alike: dict[str, list[Said]] = {}
+    for row in recorded:
+        if row.fairness is not None:
+            alike.setdefault(said_of(row.fairness), []).append(ground.named(row))
+    said: list[Said] = [(series(rows), f"{', each' * (len(rows) > 1)}: {text}.") for text, rows in alike.items()]
     return paragraph(
         "Each question's evidence was looked up in the texts that each row searches; a changed word or digit counts as "
         "absent.",
