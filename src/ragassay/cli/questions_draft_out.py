@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragassay.cli.claims_lines import taken_line
+from ragassay.cli.question_sources import print_json
 from ragassay.site.numbers import plural
 from ragassay.site.safe import one_line
 
@@ -25,7 +25,7 @@ def print_report(report: Mapping[str, Any], asked: Asked | None, given: Given, c
     `corpus` is what was typed for the documentation, for the commands to be typed next.
     """
     if given.as_json:
-        click.echo(json.dumps(report, ensure_ascii=False, indent=1))
+        print_json(report)
         return
     lines = [*_plan_lines(report["plan"])]
     if "model" in report:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from ragassay.question.rules import LintFinding, Similar
     from ragassay.question.waivers import Waiver
     from ragassay.run.question_sets.frozen import FrozenSet
+
+WRITABLE = 0o222
+"""The bits of a file's mode of which one is set where anybody may write it."""
 
 
 @click.command("check")
@@ -180,14 +184,21 @@ def _mend(file: Path) -> Sequence[Repair]:
     from ragassay.question import load_file
     from ragassay.question.repairs import repaired, repairs
     from ragassay.run.question_sets.frozen import envelope_beside
-    from ragassay.run.workspace import write_bytes
+    from ragassay.run.workspace import replace_bytes
 
     wanted = repairs(load_file(file).benchmark)
     if not wanted:
         return ()
+    file = file.resolve()  # a link stays one: what it leads to is mended
     if (envelope := envelope_beside(file)).exists():
         raise InputError(f"{file} is frozen by {envelope.name} and is not mended; make the next version")
-    write_bytes(file, repaired(file.read_bytes(), name=file.stem, suffix=file.suffix, wanted=wanted))
+    if not os.access(file, os.W_OK) or not file.stat().st_mode & WRITABLE:
+        raise InputError(f"{file} is read-only and is not mended; make it writable")
+    before = file.read_bytes()
+    made = repaired(before, name=file.stem, suffix=file.suffix, wanted=wanted)
+    if file.read_bytes() != before:
+        raise InputError(f"{file} was changed while it was being mended, and was left as it is; try again")
+    replace_bytes(file, made)
     return wanted
 
 

@@ -54,13 +54,18 @@ def _make(folder: Path, root: Path) -> Iterable[Path]:
     return {folder, *(parent for parent in folder.parents if parent == root or root in parent.parents)}
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file that appears with all its bytes, or stays what it was; raises `OSError`."""
+def write_whole(path: Path, data: bytes, mode: int | None = None) -> None:
+    """Write a file, of this mode where one is given, that appears with all its bytes, or stays what it was.
+
+    Raises `OSError`.
+    """
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         with temporary.open("wb") as file:
             file.write(data)
             file.flush()
+            if mode is not None:
+                os.fchmod(file.fileno(), mode)
             os.fsync(file.fileno())
         temporary.replace(path)
     finally:

@@ -13,7 +13,7 @@ from ragassay.errors import InputError
 from ragassay.manifest.log_disk import locked, sync, write_whole
 from ragassay.manifest.log_seen import SEEN
 
-__all__ = ["RUN_FILES", "Workspace", "locked", "slug", "write_bytes", "write_folder"]
+__all__ = ["RUN_FILES", "Workspace", "locked", "replace_bytes", "slug", "write_bytes", "write_folder"]
 
 RUN_FILES = ("run.dsse.json", "outputs.jsonl", "telemetry.jsonl", "config.json", "benchmark.json")
 
@@ -62,6 +62,13 @@ def write_bytes(path: Path, data: bytes) -> None:
     with _writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, data)
+        sync(path.parent)
+
+
+def replace_bytes(path: Path, data: bytes) -> None:
+    """Write a file that is there as `write_bytes` does, and let it keep its mode."""
+    with _writing(path):
+        write_whole(path, data, path.stat().st_mode & 0o7777)
         sync(path.parent)
 
 

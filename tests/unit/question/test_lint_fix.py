@@ -150,3 +150,36 @@ def test_an_embedder_that_there_is_not_is_refused(tmp_path: Path, verb: Any) -> 
     path.write_text(WRITTEN, encoding="utf-8")
     code, _, err = verb(path, "--embedder", "none-such")
     assert (code, "minilm-l6-v2-int8" in err) == (2, True)
+
+
+def test_a_link_stays_a_link_and_a_mode_stays(tmp_path: Path, verb: Any) -> None:
+    """What the link leads to is mended; a file that nobody may write is refused and stays."""
+    real, link = tmp_path / "real.json", tmp_path / "link.json"
+    real.write_text(WRITTEN, encoding="utf-8")
+    real.chmod(0o640)
+    link.symlink_to(real)
+    verb(link, "--fix")
+    assert link.is_symlink()
+    assert (real.read_text(encoding="utf-8") != WRITTEN, real.stat().st_mode & 0o777) == (True, 0o640)
+    real.write_text(WRITTEN, encoding="utf-8")
+    real.chmod(0o440)
+    code, _, err = verb(link, "--fix")
+    assert (code, "read-only" in err, real.read_text(encoding="utf-8")) == (2, True, WRITTEN)
+
+
+def test_a_link_to_a_frozen_set_is_not_mended(tmp_path: Path, verb: Any) -> None:
+    """The item manifest beside the file that the link leads to counts."""
+    real, link = tmp_path / "kept" / "set-1.0.0.json", tmp_path / "link.json"
+    real.parent.mkdir()
+    real.write_text(WRITTEN, encoding="utf-8")
+    real.with_name("set-1.0.0.items.dsse.json").write_text("{}", encoding="utf-8")
+    link.symlink_to(real)
+    assert verb(link, "--fix")[0] == 2
+    assert real.read_text(encoding="utf-8") == WRITTEN
+
+
+@pytest.mark.parametrize("name", [".", "..", "/"])
+def test_a_folder_in_place_of_a_file_is_wrong_input(name: str, verb: Any) -> None:
+    """Also one whose path has no name of its own gives one error and exit code 2."""
+    code, _, err = verb(name)
+    assert (code, "Traceback" in err) == (2, False)

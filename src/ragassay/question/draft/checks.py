@@ -9,7 +9,15 @@ import msgspec
 
 from ragassay.fold import LITERAL, Match, fold
 from ragassay.occurrence import Searched
-from ragassay.question.claim_checks import check_claims, forbidding
+from ragassay.question.claim_checks import (
+    MAX_ALTERNATIVES,
+    MAX_CLAIMS,
+    MAX_LISTS,
+    MAX_LITERAL,
+    MAX_TEXT,
+    check_claims,
+    forbidding,
+)
 from ragassay.question.draft.plan import PlannedPage, PlannedPassage
 from ragassay.question.evidence import match_in
 from ragassay.question.printable import printable
@@ -20,6 +28,9 @@ REFUSED_WARNINGS = frozenset({"yes-no"})
 """Warnings of the lint that a draft need not live with: another question can be asked of the same passage."""
 MAX_QUESTION = 500
 """Characters of a drafted question, and of its target."""
+MAX_EVIDENCE = 10_000
+"""Characters of a drafted evidence text; a passage has no more than 150 words."""
+_MAX_LITERALS = MAX_LISTS * MAX_ALTERNATIVES
 
 
 class Refusal(Record, frozen=True):
@@ -66,7 +77,8 @@ def drafted(
 ) -> tuple[Question, list[Refusal]]:
     """Return the question, its evidence in the page's own characters, and everything that code has against it."""
     text = site.passage(page, passage)
-    found = Searched(text).find(proposed.evidence).first
+    sizes = _sizes(proposed)
+    found = None if sizes else Searched(text).find(proposed.evidence).first
     whole = Claim(id=1, text=proposed.target, central=True)
     question = Question(
         id="draft",
@@ -79,18 +91,48 @@ def drafted(
     )
     if blank := [name for name in ("question", "target", "evidence") if not getattr(proposed, name).strip()]:
         return question, [Refusal(rule="blank", message=f"there is no {' and no '.join(blank)}")]
+    if sizes:  # what is out of all measure is looked at no further: the checks would take hours over it
+        return question, sizes
     return question, [*_form(question), *_evidence(found, proposed.evidence, site), *_rules(question, site)]
+
+
+def claims_sizes(claims: Sequence[tuple[str, Sequence[str]]]) -> list[Refusal]:
+    """Return what is out of measure in claims, each a text and its literals; empty where all can be checked."""
+    if len(claims) > MAX_CLAIMS:
+        return [Refusal(rule="count", message=f"there are {len(claims)} claims; a question has 1 to {MAX_CLAIMS}")]
+    broken = []
+    for number, (text, literals) in enumerate(claims, 1):
+        if len(text) > MAX_TEXT:
+            broken.append(_long(f"text of claim {number}", text, MAX_TEXT, "text"))
+        if len(literals) > _MAX_LITERALS:
+            message = f"claim {number} has {len(literals)} literals, more than {_MAX_LITERALS}"
+            broken.append(Refusal(rule="literals", message=message))
+        longest = max(literals, key=len, default="")
+        if len(longest) > MAX_LITERAL:
+            broken.append(_long(f"literal of claim {number}", longest, MAX_LITERAL, "literals"))
+    return broken
+
+
+def _sizes(proposed: Proposed) -> list[Refusal]:
+    texts = {"question": proposed.question, "target": proposed.target, "evidence": proposed.evidence}
+    most = {"evidence": MAX_EVIDENCE}
+    broken = [
+        _long(name, text, most.get(name, MAX_QUESTION), "long")
+        for name, text in texts.items()
+        if len(text) > most.get(name, MAX_QUESTION)
+    ]
+    literals = [(one.text, [text for group in (*one.must, one.must_not) for text in group]) for one in proposed.claims]
+    return broken + claims_sizes(literals)
+
+
+def _long(name: str, text: str, most: int, rule: str) -> Refusal:
+    return Refusal(rule=rule, message=f"the {name} has {len(text)} characters, more than {most}")
 
 
 def _form(question: Question) -> list[Refusal]:
     texts = {"question": question.input, "target": question.target}
-    broken = [
-        Refusal(rule="long", message=f"the {name} has {len(text)} characters, more than {MAX_QUESTION}")
-        for name, text in texts.items()
-        if len(text) > MAX_QUESTION
-    ]
     hidden = [name for name, text in texts.items() if printable(text) != text]
-    return broken + [
+    return [
         Refusal(rule="text", message=f"the {name} holds a line break, or a character that shows nothing")
         for name in hidden
     ]

@@ -147,6 +147,33 @@ def extended(
     )
 
 
+def unfitting(plan: Plan, pages: Sequence[Page]) -> list[str]:
+    """Return where a plan does not fit the pages that it was made from, or itself; empty for every plan made here."""
+    texts = {page.id: page for page in pages}
+    problems = [] if plan.rounds >= 1 else [f"rounds is {plan.rounds}"]
+    used: set[str] = set()
+    for number, slot in enumerate(plan.slots, 1):
+        if slot.number != number:
+            problems.append(f"place {number} has the number {slot.number}")
+        if not slot.pages:
+            problems.append(f"place {number} has no page")
+        for planned in slot.pages:
+            page = texts.get(planned.page)
+            if planned.page in used:
+                problems.append(f"place {number}: the page {planned.page!r} is that of another place")
+            elif page is None or page.sha256 != planned.sha256:
+                problems.append(f"place {number}: the corpus has no such page {planned.page!r}")
+            elif not planned.passages or not all(_stands(page.text, passage) for passage in planned.passages):
+                problems.append(f"place {number}: the passages of {planned.page!r} do not stand there")
+            used.add(planned.page)
+    return problems
+
+
+def _stands(text: str, passage: PlannedPassage) -> bool:
+    held = text[passage.start : passage.end] if 0 <= passage.start < passage.end <= len(text) else ""
+    return held != "" and canon.sha256(held.encode("utf-8")) == passage.sha256
+
+
 def _without(slot: Slot, pages: Collection[str]) -> Slot:
     return msgspec.structs.replace(slot, pages=tuple(page for page in slot.pages if page.page not in pages))
 

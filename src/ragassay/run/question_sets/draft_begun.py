@@ -7,14 +7,16 @@ from pathlib import Path
 
 import msgspec
 
-from ragassay.errors import InputError
-from ragassay.question.draft.plan import Plan, extended, make_plan, pages_digest
+from ragassay.errors import InputError, first_of
+from ragassay.question.draft.plan import Plan, extended, make_plan, pages_digest, unfitting
 from ragassay.question.evidence import match_evidence
 from ragassay.records import Benchmark, Page
 from ragassay.run.question_sets.draft_folder import places_beside
 from ragassay.run.question_sets.frozen import load_set
 
 DEFAULT_COUNT = 60
+MAX_SHOWN = 20
+"""How many faults of a plan are named; the rest is counted."""
 
 
 class DraftOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,6 +73,9 @@ def planned(
         path = places_beside(options.out).plan
         what = f"{path} is the plan of another draft; name another --out, or move that folder away"
         raise InputError(what, problems)
+    if problems := unfitting(plan, pages):
+        what = f"{places_beside(options.out).plan} is no plan any more: it was edited; put it back, or move that folder"
+        raise InputError(what, first_of(problems, MAX_SHOWN))
     if (options.count or 0) > len(plan.slots):
         avoid |= _used(own, pages)
         return extended(plan, pages, options.count or 0, avoid, tried(plan))

@@ -31,6 +31,8 @@ class DraftPlaces(NamedTuple):
     replies: Path
     models: Path
     items: Path
+    pending: Path
+    """Lines of `items` that are about to be written, from before the question file is until they are."""
     refused: Path
     worksheets: Path
 
@@ -84,6 +86,7 @@ def places_beside(questions: Path) -> DraftPlaces:
         replies=folder / "replies.jsonl",
         models=folder / "models.json",
         items=folder / "items.jsonl",
+        pending=folder / "items.next.jsonl",
         refused=folder / "refused.jsonl",
         worksheets=folder / "worksheets",
     )
@@ -113,6 +116,21 @@ def load_items(path: Path) -> list[DraftedItem]:
     return _lines(path, DraftedItem)
 
 
+def settled_items(places: DraftPlaces, before: Benchmark | None) -> list[DraftedItem]:
+    """Return where the questions of the file `before` are from, and finish what a kill left half done.
+
+    Lines that were about to be written are, where the file has a question of theirs; else they are dropped.
+    """
+    items = load_items(places.items) if before is not None else []
+    pending = [one for one in _lines(places.pending, DraftedItem) if one not in items]
+    held = {(question.id, question.page) for question in before.questions} if before is not None else set()
+    if any((one.question, one.page) in held for one in pending):
+        items += pending
+        save_lines(places.items, items)
+    remove_file(places.pending)
+    return items
+
+
 def save_lines(path: Path, records: Iterable[DraftedItem | Refused]) -> None:
     """Write one canonical line per record, whole or not at all."""
     write_bytes(path, b"".join(canon.canonical(to_json(one)) + b"\n" for one in records))
@@ -132,6 +150,14 @@ def load_models(path: Path) -> dict[str, AskedModel]:
 def save_models(path: Path, models: Mapping[str, AskedModel]) -> None:
     """Write the models that were asked, whole or not at all."""
     write_bytes(path, canon.canonical(to_json(dict(models))))
+
+
+def remove_file(path: Path) -> None:
+    """Take a file away where there is one; raises `InputError` where that cannot be."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(f"{path} cannot be removed ({error.strerror or error}); make its folder writable") from error
 
 
 def question_bytes(benchmark: Benchmark) -> bytes:

@@ -8,7 +8,7 @@ import msgspec
 
 from ragassay import canon
 from ragassay.judge.invalid import InvalidReply
-from ragassay.question.draft.checks import Proposed, Refusal, Site, asked_words, drafted
+from ragassay.question.draft.checks import Proposed, Refusal, Site, asked_words, claims_sizes, drafted
 from ragassay.question.draft.plan import Plan, PlannedPage, PlannedPassage, Slot
 from ragassay.records import Claim, Question, Record
 from ragassay.run.question_sets.asking import ATTEMPTS
@@ -145,8 +145,12 @@ def _check(candidate: Candidate, reply: StoredReply, site: Site) -> tuple[Questi
         return None, (Refusal(rule=UNSUITABLE, message="the model says that the passage states no checkable fact"),)
     if not said.claims:
         return None, (Refusal(rule="count", message="there is no claim"),)
+    if sizes := claims_sizes([(claim.text, claim.must) for claim in said.claims]):
+        return None, tuple(sizes)
     bare = Proposed(question=said.question, target=said.target, evidence=said.evidence)
     question, refusals = drafted(bare, candidate.page, candidate.passage, site)
+    if any(one.rule == "long" for one in refusals):
+        return None, tuple(refusals)
     claims, wrong = _claims(said, question)
     if not wrong and question.input.strip():
         whole = msgspec.structs.replace(bare, claims=claims)

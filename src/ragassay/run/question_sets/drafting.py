@@ -26,14 +26,15 @@ from ragassay.run.question_sets.draft_begun import DEFAULT_COUNT, DraftOptions, 
 from ragassay.run.question_sets.draft_folder import (
     AskedModel,
     DraftPlaces,
-    load_items,
     load_models,
     load_plan,
     places_beside,
     question_bytes,
+    remove_file,
     save_lines,
     save_models,
     save_plan,
+    settled_items,
 )
 from ragassay.run.question_sets.draft_models import same_as
 from ragassay.run.question_sets.draft_prompt import response_format
@@ -75,7 +76,7 @@ class Draft:
         if self._before is not None:
             self._name = self._before.name
         self._site = Site(pages, self._name)
-        self._items = load_items(places.items) if self._before else []
+        self._items = settled_items(places, self._before)
         self.report: dict[str, Any] = {"folder": str(places.folder)}
         self.asked: Asked | None = None
 
@@ -205,12 +206,17 @@ class Draft:
         self.asked = asked
 
     def _write(self, new: Sequence[New], plan: Plan) -> None:
-        """Write the question file, then where its questions are from; where nothing is new, nothing is written."""
+        """Write the question file and where its questions are from, so that a kill at any point can be gone on from.
+
+        Where nothing is new, nothing is written.
+        """
         if not new:
             return
         benchmark, records = joined(self._before, new, plan, self._name)
+        save_lines(self._places.pending, records)
         write_bytes(self._options.out, question_bytes(benchmark))
         save_lines(self._places.items, [*self._items, *records])
+        remove_file(self._places.pending)
         findings = lint(benchmark, self._site.pages)
         counts = Counter(finding.severity for finding in findings)
         self.report["file"] = {

@@ -71,6 +71,8 @@ def frozen_of(questions: Path) -> FrozenSet | None:
     Raises `InputError` where the manifest is none, is not signed by the key that it names, or signs other bytes than
     those of the file. Whose key it is, `ragassay verify` tells.
     """
+    if not questions.name:
+        raise InputError(f"the question file {questions} is a folder; name the file in it")
     found = [one for place in _places(questions) if (one := _frozen_by(envelope_beside(place), questions)) is not None]
     if len({one.signed.digest for one in found}) > 1:
         names = " and ".join(str(one.envelope) for one in found)
