@@ -12,6 +12,8 @@ from frozen_lab import question, review, small_set
 from frozen_shell import Shell
 from ragassay.question.reviews import encode_line
 from ragassay.records import to_json
+from ragassay.web.question_desk import QuestionDesk
+from ragassay.web.question_view import view_json, view_of
 
 FROZEN = "acme-1.0.0.json"
 WITH = ("questions", "bump", FROZEN, "--with", "acme.json", "--corpus", "docs")
@@ -186,3 +188,19 @@ def test_two_sets_with_one_file_name_are_told_apart(shell: Shell) -> None:
     assert "is another set, 'acme!'" in shell.error
     assert shell.type("questions", "bump", "apart/acme-1.0.0.json", "--with", "acme.json", "--corpus", "docs")[0] == 2
     assert "is the set 'acme', and the frozen one is 'acme!'" in shell.error
+
+
+def test_the_page_says_what_carries_over_as_the_list_does(shell: Shell) -> None:
+    """Of each question the page has the state of `review --list`; a decision beside the copy goes before."""
+    desk = QuestionDesk(shell.folder / "acme.json")
+
+    def shown() -> list[str]:
+        given = desk.now(surely=True)
+        return [given.listed(one).state for one in given.benchmark.questions]
+
+    assert shown() == states(shell, "acme.json") == ["carried", "unreviewed", "carried", "unreviewed"]
+    given = desk.now()
+    told = view_json(view_of(desk, given, given.questions["q-0"]), given)
+    assert (told["state"], told["carriedBy"], told["decision"]) == ("carried", "B. Reader", None)
+    decide(shell, "acme", question(0), question(1, target="1,001 grams."))
+    assert shown() == states(shell, "acme.json") == ["accepted", "accepted", "carried", "unreviewed"]

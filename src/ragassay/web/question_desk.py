@@ -13,6 +13,7 @@ from typing import TypeAlias
 import msgspec
 
 from ragassay.errors import InputError
+from ragassay.manifest.item_statement import ItemRef
 from ragassay.question import EvidenceFinding, LintFinding, Waiver, load_waivers
 from ragassay.question.kept_lint import KeptLint
 from ragassay.question.reviews import ReviewLine, standing, state_of
@@ -20,6 +21,7 @@ from ragassay.question.waivers import waivers_path
 from ragassay.records import Benchmark, Page, Question
 from ragassay.run.question_sets.frozen import load_questions
 from ragassay.run.question_sets.question_reviews import ReviewBook
+from ragassay.run.question_sets.review_list import Listed, listed, reviewed_before
 
 LOOK_AGAIN_S = 2.0
 """Seconds after which a folder of documentation is looked at again for changes, unless a decision is taken."""
@@ -50,6 +52,12 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
     documentation: Documentation | None
     lines: Sequence[ReviewLine]
     stands: Mapping[str, ReviewLine]
+    before: Mapping[str, ItemRef]
+    """Of an editable copy, what was reviewed of the version before."""
+
+    def listed(self, question: Question) -> Listed:
+        """Return the state of a question as `review --list` says it."""
+        return listed(question, self.stands.get(question.id), self.before)
 
     def form(self, question: Question) -> Question | None:
         """Return a question as its reviewers left it, None where they rejected it; an open or stale one unchanged."""
@@ -70,7 +78,7 @@ class QuestionDesk:
         self.book = ReviewBook(file)
         self._documents = documents
         self._lock = RLock()
-        self._benchmark: tuple[list[Stat], Benchmark] | None = None
+        self._benchmark: tuple[list[Stat], Benchmark, Mapping[str, ItemRef]] | None = None
         self._documentation: tuple[list[Stat], Documentation] | None = None
         self._looked = 0.0
         self._lint = KeptLint(None)
@@ -81,7 +89,7 @@ class QuestionDesk:
         Raises `InputError` where the file, its waivers or its decisions cannot be read.
         """
         with self._lock:
-            benchmark = self._read_benchmark(surely)
+            benchmark, before = self._read_benchmark(surely)
             documentation = self._read_documentation(surely)
             waivers = load_waivers(waivers_path(self.file))
         lines = self.book.lines()
@@ -92,6 +100,7 @@ class QuestionDesk:
             documentation=documentation,
             lines=lines,
             stands=standing(lines),
+            before=before,
         )
 
     def evidence(self, question: Question) -> list[EvidenceFinding]:
@@ -127,11 +136,12 @@ class QuestionDesk:
                 with self._lock:
                     self._lint.by_itself(material.form(question) or question, material.benchmark.name)
 
-    def _read_benchmark(self, surely: bool) -> Benchmark:
+    def _read_benchmark(self, surely: bool) -> tuple[Benchmark, Mapping[str, ItemRef]]:
         stats = _stats(self.file)
         if surely or self._benchmark is None or self._benchmark[0] != stats:
-            self._benchmark = (stats, load_questions(self.file))
-        return self._benchmark[1]
+            benchmark = load_questions(self.file)
+            self._benchmark = (stats, benchmark, reviewed_before(self.file, benchmark))
+        return self._benchmark[1:]
 
     def _read_documentation(self, surely: bool) -> Documentation | None:
         if self._documents is None:

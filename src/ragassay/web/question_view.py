@@ -11,7 +11,7 @@ from ragassay import canon
 from ragassay.question import LintFinding
 from ragassay.question.excerpts import Excerpt, Reach, excerpts, seen_of
 from ragassay.question.neighbours import neighbours
-from ragassay.question.reviews import ReviewLine, Seen, line_digest, material, state_of
+from ragassay.question.reviews import ReviewLine, Seen, line_digest, material
 from ragassay.records import JSON, Page, Question, to_json
 from ragassay.site.safe import STEERING, one_line, visible
 from ragassay.web.question_desk import Material, QuestionDesk
@@ -92,6 +92,7 @@ def view_of(
 def view_json(view: View, given: Material) -> JSON:
     """Return everything about a question that the page shows."""
     question, line = view.question, view.line
+    stands = given.listed(question)
     provenance = question.provenance
     origin = (
         {} if provenance is None else {name: value for name, value in to_json(provenance).items() if value is not None}
@@ -99,7 +100,8 @@ def view_json(view: View, given: Material) -> JSON:
     return {
         "id": question.id,
         "name": visible(question.id),
-        "state": state_of(question, line),
+        "state": stands.state,
+        "carriedBy": visible(stands.item.reviewer or "") if stands.item is not None else None,
         "decision": None if line is None else line_json(line),
         "edited": form_json(line.edited) if line is not None and line.edited is not None else None,
         "form": form_json(question),

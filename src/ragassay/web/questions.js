@@ -103,7 +103,8 @@ async function show() {
 
 function end() {
   const left = state.questions.filter(isOpen).length;
-  const counts = ["accepted", "edited", "rejected"].map((name) => `${state.questions.filter((one) => one.state === name).length} ${name}`);
+  const counts = ["accepted", "edited", "rejected", "carried"].map((name) => [state.questions.filter((one) => one.state === name).length, name])
+    .filter(([count, name]) => count > 0 || name !== "carried").map(([count, name]) => `${count} ${name}`);
   $("done-title").textContent = left === 0 ? "All questions are reviewed" : "The end of this list";
   $("done-text").textContent = `${counts.join(", ")}, ${left} not reviewed.`;
   see("done");

@@ -12,9 +12,10 @@ from starlette.routing import Route
 
 from ragassay.errors import InputError
 from ragassay.question.excerpts import Reach
-from ragassay.question.reviews import material, state_of
+from ragassay.question.reviews import material
 from ragassay.records import JSON, Question
 from ragassay.run.question_sets.question_reviews import DecidedMeanwhile, same_saying
+from ragassay.run.question_sets.review_list import Listed
 from ragassay.site.safe import one_line, shortened, visible
 from ragassay.web.app import Link, Page, asset, document, problem
 from ragassay.web.question_asks import (
@@ -160,17 +161,25 @@ class _Counter:
         counts = self._desk.counts(given)
         questions = []
         for question in given.benchmark.questions:
-            line, count = given.stands.get(question.id), counts.get(question.id)
+            count = counts.get(question.id)
+            stands = given.listed(question)
             questions.append(
                 {
                     "id": question.id,
                     "name": visible(question.id),
                     "input": shortened(question.input, 90),
-                    "state": state_of(question, line),
-                    "by": None if line is None else line.reviewer,
+                    "state": stands.state,
+                    "by": _by(stands),
                     "errors": count["error"] if count is not None else None,
                     "warnings": count["warning"] if count is not None else None,
                 }
             )
         unknown = [visible(one) for one in given.stands if one not in given.questions]
         return {"questions": questions, "unknown": unknown, "corpus": given.documentation is not None}
+
+
+def _by(stands: Listed) -> str | None:
+    """Return who decided a question, of a review that carries over who is named in the manifest."""
+    if stands.item is not None and stands.item.reviewer is not None:
+        return visible(stands.item.reviewer)
+    return None if stands.line is None else stands.line.reviewer

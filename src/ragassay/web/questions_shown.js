@@ -33,6 +33,7 @@ function fill(item) {
 
 function told(item) {
   const one = item.decision;
+  if (item.state === "carried") return `The version before was reviewed by ${item.carriedBy} with the same words, and that review carries over.`;
   if (one === null) return "Nobody has decided it.";
   const verb = { accept: "Accepted", edit: "Edited", reject: "Rejected" }[one.decision];
   const why = one.reason === null ? "" : `: ${one.reason}`;

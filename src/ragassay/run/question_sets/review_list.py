@@ -12,8 +12,8 @@ from ragassay.manifest.item_statement import ItemRef
 from ragassay.question import QuestionFile, ReviewLine, load_reviews
 from ragassay.question.reviews import ReviewState, reviews_beside, standing, state_of
 from ragassay.question.versions import DRAFT
-from ragassay.records import Question
-from ragassay.run.question_sets.frozen import FrozenSet, load_set
+from ragassay.records import Benchmark, Question
+from ragassay.run.question_sets.frozen import load_set
 from ragassay.run.question_sets.frozen_beside import copy_of
 
 ListedState = ReviewState | Literal["reviewed", "carried"]
@@ -61,29 +61,39 @@ def review_list(file: Path) -> ReviewList:
         rows = tuple(_as_signed(item) for item in frozen.predicate.items)
         return ReviewList(read=read, rows=rows, of=file, unheeded=len(stands))
     original = copy_of(file, read.benchmark)
-    items = {} if original is None else _reviewed(load_set(original)[1])
+    items = {} if original is None else _reviewed(original)
     return ReviewList(
         read=read,
-        rows=tuple(_listed(question, stands.get(question.id), items) for question in questions),
+        rows=tuple(listed(question, stands.get(question.id), items) for question in questions),
         unknown=unknown,
         of=original,
         orphan=original is None and read.benchmark.version.endswith(DRAFT),
     )
 
 
-def _reviewed(frozen: FrozenSet | None) -> dict[str, ItemRef]:
-    items = () if frozen is None else frozen.predicate.items
-    return {item.id: item for item in items if item.reviewer is not None}
+def reviewed_before(file: Path, benchmark: Benchmark) -> dict[str, ItemRef]:
+    """Return, by question, the reviewed items of the frozen set that `file` is an editable copy of; empty for others.
+
+    Raises `InputError` where that set cannot be read.
+    """
+    original = copy_of(file, benchmark)
+    return {} if original is None else _reviewed(original)
 
 
-def _as_signed(item: ItemRef) -> Listed:
-    return Listed(question=item.id, state="unreviewed" if item.reviewer is None else "reviewed", item=item)
-
-
-def _listed(question: Question, line: ReviewLine | None, items: Mapping[str, ItemRef]) -> Listed:
+def listed(question: Question, line: ReviewLine | None, items: Mapping[str, ItemRef]) -> Listed:
     """Return what counts for a question: a decision about its words, else the review of the same words before."""
     state, item = state_of(question, line), items.get(question.id)
     if state in OPEN and item is not None and item.material == question.material():
         return Listed(question=question.id, state="carried", item=item)
     before = item.reviewer if item is not None and state == "unreviewed" else None
     return Listed(question=question.id, state=state, line=line, before=before)
+
+
+def _reviewed(original: Path) -> dict[str, ItemRef]:
+    frozen = load_set(original)[1]
+    items = () if frozen is None else frozen.predicate.items
+    return {item.id: item for item in items if item.reviewer is not None}
+
+
+def _as_signed(item: ItemRef) -> Listed:
+    return Listed(question=item.id, state="unreviewed" if item.reviewer is None else "reviewed", item=item)
