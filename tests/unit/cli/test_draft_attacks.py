@@ -38,7 +38,7 @@ def killed_at(monkeypatch: pytest.MonkeyPatch, name: str, file: str) -> None:
     ("name", "file", "written"),
     [
         ("save_lines", "items.next.jsonl", False),
-        ("write_bytes", "q.json", False),
+        ("replace_bytes", "q.json", False),
         ("save_lines", "items.jsonl", True),
         ("remove_file", "items.next.jsonl", True),
     ],
@@ -79,6 +79,41 @@ def test_a_kill_is_gone_on_from_after_the_file_was_edited(tmp_path: Path) -> Non
     assert [question.id for question in load_benchmark(out).questions] == ["q-001", "q-003"]
     items = [item["question"] for item in lines(tmp_path / "q.draft" / "items.jsonl")]
     assert items == ["q-001", "q-002", "q-003"]
+
+
+def test_a_file_that_is_edited_while_the_model_is_asked_is_left_as_it_is(tmp_path: Path) -> None:
+    """The edit stays, the command says so, and typed again it appends what was answered without asking."""
+    docs, out = site(tmp_path), tmp_path / "q.json"
+    with ProviderServer(saying(sound)) as server:
+        assert code(draft(docs, "-n", 1, "--model", model(server), "--out", out)) == 0
+    edited = out.read_text(encoding="utf-8").replace('"target": "', '"target": "It is ')
+
+    def answer(body: JSON) -> str:
+        out.write_text(edited, encoding="utf-8")
+        return sound(body)
+
+    with ProviderServer(saying(answer)) as server:
+        arguments = (docs, "-n", 2, "--model", model(server), "--out", out, "--again")
+        result = draft(*arguments)
+        assert (code(result), "was changed" in str(result.exception)) == (2, True)
+        assert out.read_text(encoding="utf-8") == edited
+        assert code(draft(*arguments)) == 0
+        assert len(server.asked) == 1
+    first, second = load_benchmark(out).questions
+    assert first.target.startswith("It is ")
+    assert not second.target.startswith("It is ")
+
+
+def test_a_link_as_question_file_stays_one(tmp_path: Path) -> None:
+    """What the link leads to is appended to, and keeps its mode."""
+    docs, real, out = site(tmp_path), tmp_path / "real.json", tmp_path / "q.json"
+    out.symlink_to(real)
+    with ProviderServer(saying(sound)) as server:
+        assert code(draft(docs, "-n", 1, "--model", model(server), "--out", out)) == 0
+        real.chmod(0o640)
+        assert code(draft(docs, "-n", 2, "--model", model(server), "--out", out, "--again")) == 0
+    assert out.is_symlink()
+    assert (len(load_benchmark(real).questions), real.stat().st_mode & 0o777) == (2, 0o640)
 
 
 def test_json_says_nothing_to_a_terminal(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Self
 import msgspec
 
 from ragassay import canon
+from ragassay.errors import InputError
 from ragassay.question import load_file
 from ragassay.question.draft.checks import Site
 from ragassay.question.draft.plan import PAGES, Plan, Slot
@@ -41,7 +42,7 @@ from ragassay.run.question_sets.draft_prompt import response_format
 from ragassay.run.question_sets.draft_set import About, New, by_hand, by_model, joined, open_slots, taken_words
 from ragassay.run.question_sets.draft_sheets import sheet_pages, take_sheets
 from ragassay.run.question_sets.draft_state import Folding, SlotState, candidates
-from ragassay.run.workspace import write_bytes
+from ragassay.run.workspace import replace_bytes, write_bytes
 
 
 class Drafter(msgspec.Struct, frozen=True, kw_only=True):
@@ -212,9 +213,15 @@ class Draft:
         """
         if not new:
             return
+        if file_before(self._options) != self._before:
+            raise InputError(
+                f"{self._options.out} was changed while the draft was under way, and was left as it is; type the same "
+                "command again: what was answered is not asked again"
+            )
         benchmark, records = joined(self._before, new, plan, self._name)
         save_lines(self._places.pending, records)
-        write_bytes(self._options.out, question_bytes(benchmark))
+        write = write_bytes if self._before is None else replace_bytes
+        write(self._options.out.resolve(), question_bytes(benchmark))  # a link stays one
         save_lines(self._places.items, [*self._items, *records])
         remove_file(self._places.pending)
         findings = lint(benchmark, self._site.pages)
