@@ -1,1 +1,1 @@
-"""How question sets are made: drafted, given claims, reviewed, frozen, split; what of it asks a model or writes files."""
+"""How question sets are made: drafted, given claims, reviewed, frozen, split; with all files and models that takes."""
