@@ -80,6 +80,18 @@ def test_a_valid_reply_with_any_one_member_replaced(profile: Profile, data: st.D
     assert verdict is None or verdict == read(json.dumps(reply, indent=1), profile)
 
 
+@pytest.mark.parametrize("profile", PROFILES)
+def test_half_a_surrogate_pair_in_any_member_is_invalid(profile: Profile) -> None:
+    """A character that no UTF-8 text holds makes the reply invalid, in the place of any member, text or not."""
+    for place in (None, 0):
+        whole = json.loads(VALID[profile])
+        for name in whole if place is None else whole["claims"][place]:
+            reply = json.loads(VALID[profile])
+            target = reply if place is None else reply["claims"][place]
+            target[name] = "\ud800"
+            assert read(json.dumps(reply), profile) is None, name
+
+
 @given(st.sampled_from(PROFILES), st.data())
 def test_a_valid_reply_cut_or_spliced(profile: Profile, data: st.DataObject) -> None:
     """Cutting a piece out of a valid reply, or putting text into it, gives a verdict or an invalid reply."""

@@ -22,7 +22,7 @@ def as_reply(value: object, shape: type[T]) -> T:
     """Return `value` as the record `shape`: strict types, no unknown key, no default; else `InvalidReply`."""
     try:
         return msgspec.convert(value, shape, strict=True)
-    except (msgspec.ValidationError, RecursionError, OverflowError) as error:
+    except (msgspec.ValidationError, RecursionError, OverflowError, UnicodeEncodeError) as error:
         raise InvalidReply(f"the object is not of the asked form: {error}") from error
 
 

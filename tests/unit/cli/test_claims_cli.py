@@ -123,7 +123,7 @@ def test_by_hand_from_worksheet_to_frozen_file(tmp_path: Path) -> None:
     assert "0 written, 0 taken, 1 not filled in" in call("freeze", path, "--by-hand").output
     result = call("freeze", path, "--accept", "all", "--reviewer", "B. Reader", "--json")
     assert code(result) == 0
-    said = json.loads(result.output)
+    said = json.loads(result.stdout)
     frozen = load_file(tmp_path / "questions-1.2.10.json")
     assert frozen.canonical
     first, second = frozen.benchmark.questions
@@ -231,7 +231,7 @@ def test_an_invalid_reply_is_asked_for_three_times_and_left_out(name: str, tmp_p
     with serving(answer) as server:
         result = call("freeze", path, "--model", model(server), "--json")
         assert (code(result), server.calls) == (1, 4)
-        said = json.loads(result.output)
+        said = json.loads(result.stdout)
         assert [len(reasons) for reasons in said["asked"]["left_out"].values()] == [3]
         assert [line["question"] for line in review_lines(path)] == ["beta"]
         kept = [one for one in replies(path) if one["question"] == "alpha"]
@@ -599,7 +599,7 @@ def test_three_real_questions_are_frozen_by_hand(tmp_path: Path, shared_data: Pa
         sheet.write_text(json.dumps({**value, "claims": claims, "reference_sufficient": True}), encoding="utf-8")
     result = call("freeze", path, "--by-hand", *chosen, "--accept", "all", "--reviewer", "B. Reader", "--json")
     assert code(result) == 0, result.output
-    said = json.loads(result.output)
+    said = json.loads(result.stdout)
     assert (len(said["frozen"]["claims"]), len(said["frozen"]["unsplit"])) == (3, 57)
     frozen = load_benchmark(tmp_path / "questions-1.json")
     assert frozen.item_set_digest() == "04adb10a199b3de662f3a20d9bfc6dabb4686c84c39bcab0e5ee9a129b523bdc"

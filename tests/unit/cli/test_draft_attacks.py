@@ -121,7 +121,7 @@ def test_json_says_nothing_to_a_terminal(tmp_path: Path) -> None:
     out = tmp_path / "q\u202e\u009b\u200b.json"
     result = draft(site(tmp_path), "-n", 6, "--out", out, "--json")
     assert code(result) == 0
-    assert json.loads(result.output)["folder"] == str(out.with_suffix(".draft"))
+    assert json.loads(result.stdout)["folder"] == str(out.with_suffix(".draft"))
     assert not {"\u202e", "\u009b", "\u200b"} & set(result.output)
 
 
@@ -223,7 +223,7 @@ def test_a_reply_made_to_break_the_checks_is_refused_in_time(name: str, tmp_path
         result = draft(docs, "-n", 1, "--model", model(server), "--out", tmp_path / "q.json", "--json")
         took = time.monotonic() - begun
     assert code(result) == 0, result.output
-    assert sum(json.loads(result.output)["asked"]["refusals"].values()) >= 1
+    assert sum(json.loads(result.stdout)["asked"]["refusals"].values()) >= 1
     assert took < 4
     assert seen[1] < seen[0] + 4000
     assert (tmp_path / "q.draft" / "refused.jsonl").stat().st_size < 20_000

@@ -32,7 +32,7 @@ def test_a_model_drafts_one_question_per_page(tmp_path: Path) -> None:
             docs, "-n", 5, "--model", model(server), "--author", "A. Writer", "--out", out, "--json", "--name", "acme"
         )
     assert code(result) == 0, result.output
-    said = json.loads(result.output)
+    said = json.loads(result.stdout)
     benchmark = load_file(out).benchmark
     assert benchmark.name == "acme"
     assert (benchmark.version, len(benchmark.questions)) == ("0", 5)
@@ -147,7 +147,7 @@ def test_what_fails_a_check_is_refused_by_name_and_asked_for_again(name: str, tm
     with ProviderServer(saying(answer)) as server:
         result = draft(docs, "-n", 1, "--model", model(server), "--out", tmp_path / "q.json", "--json")
     assert code(result) == 0, result.output
-    assert json.loads(result.output)["asked"]["refusals"].get(rule) == 1, result.output
+    assert json.loads(result.stdout)["asked"]["refusals"].get(rule) == 1, result.output
     assert any(reason.startswith(f"{rule}: ") for reason in seen[1]["refused"])
     kept = lines(tmp_path / "q.draft" / "refused.jsonl")
     assert len(kept) == 1
@@ -190,7 +190,7 @@ def test_an_injection_in_a_passage_breaks_no_check(tmp_path: Path) -> None:
     with ProviderServer(saying(answer)) as server:
         result = draft(docs, "-n", 6, "--seed", 4, "--model", model(server), "--out", tmp_path / "q.json", "--json")
     assert code(result) in (0, 1)
-    said = json.loads(result.output)
+    said = json.loads(result.stdout)
     assert said["asked"]["refusals"].get("evidence-invented", 0) >= 3
     for question in load_benchmark(tmp_path / "q.json").questions:
         assert "best" not in question.target
@@ -209,7 +209,7 @@ def test_a_passage_that_yields_nothing_is_followed_by_the_next_one(tmp_path: Pat
 
     with ProviderServer(saying(answer)) as server:
         result = draft(docs, "-n", 3, "--seed", 5, "--model", model(server), "--out", tmp_path / "q.json", "--json")
-    said = json.loads(result.output)
+    said = json.loads(result.stdout)
     passages = [asked(one.body)[1]["passage"] for one in server.asked]
     assert all(passages.count(one) <= 3 for one in passages)
     pages = [question.page for question in load_benchmark(tmp_path / "q.json").questions]
@@ -228,7 +228,7 @@ def test_an_unsuitable_passage_is_not_asked_about_again(tmp_path: Path) -> None:
     with ProviderServer(saying(answer)) as server:
         result = draft(docs, "-n", 1, "--model", model(server), "--out", tmp_path / "q.json", "--json")
     assert (code(result), len(server.asked)) == (1, 2)
-    said = json.loads(result.output)
+    said = json.loads(result.stdout)
     assert said["asked"]["refusals"] == {"unsuitable": 2}
     assert said["without"] == [1]
     assert not (tmp_path / "q.json").exists()
@@ -246,7 +246,7 @@ def test_two_places_never_ask_the_same(tmp_path: Path) -> None:
     with ProviderServer(saying(answer)) as server:
         result = draft(docs, "-n", 2, "--model", model(server), "--out", tmp_path / "q.json", "--json")
     assert code(result) == 0, result.output
-    assert json.loads(result.output)["asked"]["refusals"].get("question-repeated") == 1
+    assert json.loads(result.stdout)["asked"]["refusals"].get("question-repeated") == 1
     asked_ = [question.input for question in load_benchmark(tmp_path / "q.json").questions]
     assert asked_.count(same) == 1
 
@@ -370,7 +370,7 @@ def test_avoided_files_take_their_pages_out(tmp_path: Path) -> None:
     avoid.write_text(json.dumps({"samples": samples}), encoding="utf-8")
     result = draft(docs, "--avoid", avoid, "--out", tmp_path / "q.json", "--json")
     assert code(result) == 1
-    plan = json.loads(result.output)["plan"]
+    plan = json.loads(result.stdout)["plan"]
     assert plan["passedOver"] == {"avoided": 2}
     assert (plan["asked"], plan["planned"]) == (60, 4)
 
