@@ -90,6 +90,8 @@ class Stack(Protocol):
     - `takes_own_texts: ClassVar[bool]`: a wrapper that delivers the hits of a stack that owns its corpus with their
       texts; any other is refused one;
     - `needs_folder: ClassVar[bool]`: `build` is given the board's folder, a `Path`, as the part `folder`;
+    - `needs_cache: ClassVar[bool]`: `build` is given, as the part `cache`, the `Path` of a folder in the workspace's
+      cache that belongs to its kind alone and may have to be made: what lies there can be built anew at any time;
     - `removal: ClassVar[str]`: what a person types to remove an index that stays on a server or in a folder, with
       `{name}` and the row's parameters in it;
     - `wire_form_only: ClassVar[bool | str]`: it was tested against a stand-in that speaks the service's wire form, not

@@ -27,6 +27,9 @@ from ragassay.seams import PARTS, Chunker, Embedder, Judge, Model, Progress, Ret
 Keys = Mapping[str, Secret]
 """Secrets by the name of the environment variable that the board names."""
 
+INDEXES = "indexes"
+"""The folder inside a workspace's cache where stacks keep indexes that can be built anew, a folder for each kind."""
+
 Report = Callable[[str], Progress]
 """Given what is being built, returns where its progress goes."""
 
@@ -224,6 +227,8 @@ class StackBuilder:
         plugin = plugins.load("stacks", entry["kind"])
         if getattr(plugin, "needs_folder", False):
             parts["folder"] = self._folder
+        if getattr(plugin, "needs_cache", False):
+            parts["cache"] = self._cache / INDEXES / entry["kind"]
         for key, value in found.items():
             if isinstance(value, list):
                 parts[key] = [self._part(key, part, f"{place}.{key}[{i}]") for i, part in enumerate(value)]
