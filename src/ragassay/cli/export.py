@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,19 +10,16 @@ from pathlib import Path
 import click
 
 from ragassay.cli.export_verifier import verifier
+from ragassay.cli.exported import find_run
 from ragassay.cli.new_file import write_new
 from ragassay.cli.verb_group import VerbGroup
-from ragassay.errors import InputError, VerifyError
-from ragassay.manifest import is_run_folder, read_run
+from ragassay.errors import VerifyError
+from ragassay.manifest import read_run
 from ragassay.manifest.bundle import write_bundle
 from ragassay.manifest.files import BESIDE, MANIFEST, MAX_BYTES
 from ragassay.manifest.sigstore import MEDIA_TYPE, sigstore_bundle
 from ragassay.site.safe import one_line
 from ragassay.verify import Report, Unpinned, verify
-
-SHORTEST = 6
-"""The fewest characters of a run id that stand for a run."""
-
 
 _workspace = click.option(
     "--workspace",
@@ -99,24 +95,6 @@ def sigstore(run: str, out: Path | None, workspace: Path, force: bool, as_json: 
         click.echo(json.dumps(found, indent=2))
     else:
         click.echo(f"wrote {place}, {len(data):,} bytes\nkey hint {report.fingerprint}")
-
-
-def find_run(run: str, workspace: Path) -> Path:
-    """Return the folder of a run given as folder, run id, or the first characters of one.
-
-    Raises `InputError` where it stands for no run or for more than one.
-    """
-    if is_run_folder(Path(run)):
-        return Path(run)
-    if re.fullmatch(f"[0-9a-f]{{{SHORTEST},32}}", run) is None:
-        raise InputError(f"{run} is neither a run folder nor {SHORTEST} to 32 characters of a run id")
-    runs = workspace / "runs"
-    found = sorted(path for path in runs.glob(f"{run}*") if path.is_dir()) if runs.is_dir() else []
-    if len(found) > 1:
-        raise InputError(f"{run} begins {len(found)} run ids of {runs}; give more of it", [path.name for path in found])
-    if not found:
-        raise InputError(f"{runs} holds no run {run}; give its folder, or the workspace with --workspace")
-    return found[0]
 
 
 def _refuse_refused(folder: Path, files: dict[str, bytes], problems: Sequence[VerifyError]) -> Report:

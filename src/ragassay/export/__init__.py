@@ -1,1 +1,1 @@
-"""Verified runs in the forms of other tools, streamed: what is asked of a board is written, nothing is computed anew."""
+"""Verified runs in the forms of other tools, streamed: what a run holds is written, and nothing is scored anew."""

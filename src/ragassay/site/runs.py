@@ -35,7 +35,7 @@ def load_runs(workspace: Path, *, now: int | None = None) -> list[LoadedRun]:
     """
     trust = trust_of(workspace, int(time.time()) if now is None else now)
     judges = JudgementTrust(own=trust.own, policy=trust.policy, now=trust.now)
-    runs = [observed(load_run(folder, trust), workspace) for folder in _folders(workspace / "runs")]
+    runs = [observed(load_run(folder, trust), workspace) for folder in run_folders(workspace / "runs")]
     return [with_items(with_judgements(run, workspace, judges), workspace) for run in runs]
 
 
@@ -88,7 +88,8 @@ def trust_of(workspace: Path, now: int) -> Trust:
     return Trust(own_keys(workspace / "keys"), trusted_policy(workspace), view, tuple(problems), now)
 
 
-def _folders(runs: Path) -> Iterator[Path]:
+def run_folders(runs: Path) -> Iterator[Path]:
+    """Yield the folders of runs in the order of their names, none where there are none yet; raises `InputError`."""
     if not runs.is_dir():
         if os.path.lexists(runs):
             raise InputError(f"{runs} is no folder; put the folder of runs back in its place")
@@ -109,6 +110,11 @@ def load_run(folder: Path, trust: Trust, run_id: str | None = None) -> LoadedRun
     except InputError as error:
         failed = Check(code="BUNDLE_DAMAGED", severity="fail", text=str(error))
         return LoadedRun(id=name, files={}, checks=(failed,), refused=f"BUNDLE_DAMAGED: {error}")
+    return loaded_run(read, trust, name=name, wanted=wanted)
+
+
+def loaded_run(read: RunFiles, trust: Trust, *, name: str, wanted: str | None) -> LoadedRun:
+    """Return the verified run of files that were read, or why it is refused; `wanted` is the run it has to be, if any."""
     files = read.files
     report = trust.report(read)
     checks = checks_of(report)
@@ -122,7 +128,7 @@ def load_run(folder: Path, trust: Trust, run_id: str | None = None) -> LoadedRun
         code = error.code if isinstance(error, VerifyError) else "ENVELOPE_NOT_CANONICAL"
         failed = Check(code=code, severity="fail", text=str(error))
         return LoadedRun(id=name, files=files, checks=(failed, *checks), refused=f"{code}: {error}")
-    if document.predicate.run_id != wanted:
+    if wanted is not None and document.predicate.run_id != wanted:
         text = f"the folder is named {name}, the run in it {document.predicate.run_id}"
         failed = Check(code="ROW_FOREIGN_RUN", severity="fail", text=text)
         return LoadedRun(id=name, files=files, checks=(failed, *checks), refused=text)
