@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from ragassay import canon, plugins
 from ragassay.answer import check_reply
@@ -17,7 +17,7 @@ from ragassay.plugins.weights import require
 from ragassay.records import JSON, Chunk, Profile, Reply, Secret
 from ragassay.run.board_file import LOCAL_MODELS, JudgeTable, ModelTable, model_table
 from ragassay.run.budget import Budget
-from ragassay.run.embedding_gate import embedding_gate
+from ragassay.run.embedding_gate import EmbeddingGate, embedding_gate
 from ragassay.run.embeddings import CachedEmbedder
 from ragassay.run.limits import Endpoint
 from ragassay.run.stack_model import StackModel
@@ -32,6 +32,21 @@ INDEXES = "indexes"
 
 Report = Callable[[str], Progress]
 """Given what is being built, returns where its progress goes."""
+
+
+class Limited(Protocol):
+    """Puts the models and embedders inside stacks behind limits that are kept elsewhere: one limit for many processes.
+
+    `name` says which model or embedder of the board it is, alike in every process.
+    """
+
+    def model(self, name: str, endpoint: Endpoint, table: ModelTable) -> None:
+        """Put a model's endpoint, which has not been called yet, behind them."""
+        ...
+
+    def embedder(self, name: str) -> Callable[..., EmbeddingGate]:
+        """Return what makes the gate of an embedder over an endpoint, as `embedding_gate` does for one process."""
+        ...
 
 
 def make(seam: Seam, entry: JSON, place: str, **given: Any) -> Any:
@@ -198,8 +213,10 @@ class StackBuilder:
         keys: Keys | None = None,
         budget: Budget | None = None,
         folder: Path = Path(),
+        limited: Limited | None = None,
     ) -> None:
         """Models inside stacks draw on `budget`; paths of models and embedders, and code of stacks, lie in `folder`."""
+        self._limited = limited
         self._weights_cache = weights_cache
         self._keys = keys or {}
         self._chunks = chunks
@@ -264,7 +281,10 @@ class StackBuilder:
         name = canon.digest(canon.without_fractions(entry))
         if name not in self._models:
             table = stack_model_table(entry, place, self._folder)
-            self._models[name] = StackModel(make_endpoint(table, self._keys, self._budget, self._weights_cache))
+            endpoint = make_endpoint(table, self._keys, self._budget, self._weights_cache)
+            if self._limited is not None:
+                self._limited.model(name, endpoint, table)
+            self._models[name] = StackModel(endpoint)
         return self._models[name]
 
     def _embedder(self, entry: JSON, place: str) -> CachedEmbedder:
@@ -272,7 +292,8 @@ class StackBuilder:
         if name not in self._embedders:
             given: dict[str, Any] = {**weights_path("embedders", entry, self._weights_cache)}
             if entry["kind"] == "openai":
-                given |= {"key": self._keys.get(str(entry.get("key_env") or "")), "gate": embedding_gate}
+                gate = embedding_gate if self._limited is None else self._limited.embedder(name)
+                given |= {"key": self._keys.get(str(entry.get("key_env") or "")), "gate": gate}
             if isinstance(entry.get("path"), str) and entry["path"]:
                 given["path"] = str(self._folder / entry["path"])
             try:
