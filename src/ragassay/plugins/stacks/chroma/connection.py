@@ -16,6 +16,7 @@ from chromadb.errors import ChromaError
 
 from ragassay.errors import InputError, RagassayError, StackError, legible
 from ragassay.plugins.stacks.chroma.settings import Address
+from ragassay.plugins.stacks.connection_each import connection_each
 from ragassay.plugins.stacks.stored_index import PREFIX
 
 _EMBEDDED = "chromadb.api.rust.RustBindingsAPI"
@@ -128,9 +129,8 @@ def _bounded(api: Any, address: Address) -> httpx.Client:
         if not key.isascii() or not key.isprintable() or " " in key:
             raise InputError("chroma: the key holds a space, line break or non-ASCII character; check `key_env`")
         headers[address.key_header] = f"Bearer {key}" if address.key_header == "authorization" else key
-    session = httpx.Client(
-        headers=headers, timeout=address.timeout_s, verify=ssl.create_default_context(), trust_env=False
-    )
+    transport = connection_each(ssl.create_default_context())
+    session = httpx.Client(headers=headers, timeout=address.timeout_s, transport=transport, trust_env=False)
     api._session = session
     return session
 

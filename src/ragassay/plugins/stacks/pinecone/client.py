@@ -10,10 +10,12 @@ from importlib.metadata import version
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+import httpx
 import pinecone
 
 from ragassay.errors import StackError
 from ragassay.plugins.http_faults import excerpt, key_forms
+from ragassay.plugins.stacks.connection_each import connection_each
 from ragassay.records import Secret
 
 ATTEMPTS = 5
@@ -165,7 +167,7 @@ _ADVICE: Mapping[int, str] = {
 
 
 def _asking_once(index: Any) -> Any:
-    """Take the retries out of an index's client: it offers no setting for them, and they outlast any time limit.
+    """Take the retries out of an index's client, and give each request a connection: it offers settings for neither.
 
     With its own four attempts, each of them waiting up to a minute and a half as the service asks, a search would be
     given up by the runner while it is still under way.
@@ -173,6 +175,10 @@ def _asking_once(index: Any) -> Any:
     try:
         transport = index._http._client._transport
         transport._config = replace(transport._config, max_retries=0)
+        shared = transport._transport
+        options = shared._pool._socket_options or ()
+        transport._transport = connection_each(httpx.create_ssl_context(), socket_options=options)
+        shared.close()
     except (AttributeError, TypeError) as error:
         index.close()
         raise StackError(

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from typing import TypeVar
 from urllib.parse import urlsplit
 
+import httpx
 from qdrant_client import QdrantClient
 
 from ragassay.errors import StackError
 from ragassay.plugins.http_faults import key_forms
+from ragassay.plugins.stacks.connection_each import connection_each
 from ragassay.plugins.stacks.qdrant.address import Address
 from ragassay.plugins.stacks.qdrant.faults import RAISED, as_stack_error, is_not_found
 
@@ -23,6 +25,9 @@ _CHANNEL = {
     "grpc.min_reconnect_backoff_ms": 5000,  # how long one attempt to connect may take
     "grpc.max_reconnect_backoff_ms": 200,
 }
+
+_HERE = ("localhost", "127.0.0.1")
+"""Where the client keeps no connection for the next request, to save a delay; this stack leaves it at that."""
 
 T = TypeVar("T")
 
@@ -43,6 +48,9 @@ class Connection:
             check_compatibility=False,
             grpc_options=dict(_CHANNEL),  # the client writes into it
             trust_env=False,
+            transport=connection_each(
+                httpx.create_ssl_context(trust_env=False), keep=urlsplit(address.url).hostname not in _HERE
+            ),
         )
 
     def asked(self, doing: str, request: Callable[[], T]) -> T:
