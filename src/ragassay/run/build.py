@@ -271,7 +271,7 @@ class StackBuilder:
     def _part(self, key: str, entry: JSON, place: str) -> Embedder | Retriever | StackModel:
         seam = _seam_of(key, place)
         if seam == "embedders":
-            return self._embedder(entry, place)
+            return self.embedder(entry, place)
         if seam == "models":
             return self._model(entry, place)
         built = self.build(entry, place)
@@ -287,7 +287,8 @@ class StackBuilder:
             self._models[name] = StackModel(endpoint)
         return self._models[name]
 
-    def _embedder(self, entry: JSON, place: str) -> CachedEmbedder:
+    def embedder(self, entry: JSON, place: str) -> CachedEmbedder:
+        """Return the embedder that a table names, one for all that are alike."""
         name = canon.digest(canon.without_fractions(entry))
         if name not in self._embedders:
             given: dict[str, Any] = {**weights_path("embedders", entry, self._weights_cache)}
