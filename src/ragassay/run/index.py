@@ -125,7 +125,7 @@ class RowBuilder(StackBuilder):
 
     def embedders_of(self, entry: JSON, place: str) -> list[CachedEmbedder]:
         """Return the embedders of a stack's entry and of the stacks inside it, made and not asked; each once."""
-        found = {id(one): one for one in (self._embedder(part, at) for part, at in embedder_entries(entry, place))}
+        found = {id(one): one for one in (self.embedder(part, at) for part, at in embedder_entries(entry, place))}
         return list(found.values())
 
     def vectors(self, embedder: CachedEmbedder, embedded: int) -> Vectors:
