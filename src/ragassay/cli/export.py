@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from ragassay.cli.export_trec import trec
 from ragassay.cli.export_verifier import verifier
 from ragassay.cli.exported import find_run
 from ragassay.cli.new_file import write_new
@@ -38,6 +39,7 @@ def command() -> None:
 
 
 command.add_command(verifier)
+command.add_command(trec)
 
 
 @command.command("bundle")

@@ -79,18 +79,15 @@ def _given(word: str, workspace: Path) -> list[Given]:
     return [Given(name=source.name, read=source.read) for source in open_source(word)]
 
 
-def left_out_json(left_out: Sequence[LeftOut]) -> list[dict[str, object]]:
-    """Return runs that are left out as JSON objects."""
-    return [{"run": one.name, "code": one.code, "reason": one.reason, "refused": one.refused} for one in left_out]
-
-
 def left_out_lines(left_out: Sequence[LeftOut]) -> list[str]:
-    """Return a line for each run that is left out, the refused ones first, and one that counts those beyond."""
-    named = [one for one in left_out if one.code != "OTHER_ROW"]
-    ordered = sorted(named, key=lambda one: not one.refused)
-    lines = [f"left out: {one_line(one.name)}: {one.code}: {one_line(one.reason)}" for one in ordered[:SAID]]
-    if len(ordered) > SAID:
-        lines.append(f"left out: {len(ordered) - SAID} more runs; --json names them")
+    """Return a line for each run that is not exported, the refused ones first, and one that counts those beyond."""
+    named = sorted((one for one in left_out if one.code != "OTHER_ROW"), key=lambda one: not one.refused)
+    lines = [
+        f"{'refused' if one.refused else 'left out'}: {one_line(one.name)}: {one.code}: {one_line(one.reason)}"
+        for one in named[:SAID]
+    ]
+    if len(named) > SAID:
+        lines.append(f"and {len(named) - SAID} more that are not exported; --json names them")
     return lines
 
 

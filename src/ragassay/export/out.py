@@ -49,15 +49,15 @@ def new_folder(path: Path, *, force: bool) -> Iterator[Path]:
     With `force` it takes the place of an earlier export, and of nothing else: whoever fills a folder writes `ABOUT`
     into it. Raises `InputError` where something is there, or where it cannot be written.
     """
-    path = path.resolve()
     _check_free(path, force=force)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    place = path.resolve()
+    temporary = place.with_name(f".{place.name}.{secrets.token_hex(4)}")
     with _writing(path):
         try:
             temporary.mkdir()
             yield temporary
             _to_disk(temporary)
-            _swap(temporary, path)
+            _swap(temporary, place)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
 

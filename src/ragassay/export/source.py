@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from ragassay.errors import InputError, VerifyError
+from ragassay.errors import InputError, VerifyError, first_of
 from ragassay.export.item import ExportedChunk, ExportedItem, RunFacts
 from ragassay.manifest import RunDocument, RunFiles, read_run
 from ragassay.manifest.decode import read_rows
@@ -96,9 +96,24 @@ class RunSource:
         """How many runs failed verification so far."""
         return sum(one.refused for one in self.left_out)
 
-    def leave_out(self, name: str, code: str, reason: str, *, refused: bool = False) -> None:
-        """List a run as not exported: what a format cannot hold is said by its writer."""
+    def _leave_out(self, name: str, code: str, reason: str, *, refused: bool = False) -> None:
         self.left_out.append(LeftOut(name=name, code=code, reason=reason, refused=refused))
+
+    def drop(self, run: VerifiedRun, code: str, reason: str) -> None:
+        """List the run at hand as not exported after all: a format has no place for what it holds."""
+        self.exported -= 1
+        self._leave_out(f"{run.facts.row}, pass {run.facts.pass_k}, run {run.facts.run}", code, reason)
+
+    def require_some(self) -> None:
+        """Raise where no run was exported: `VerifyError` if one was refused, else `InputError`, with the reasons."""
+        if self.exported:
+            return
+        reasons = [f"{one.name}: {one.code}: {one.reason}" for one in self.left_out]
+        told = first_of(reasons, 20, "runs")
+        refused = next((one for one in self.left_out if one.refused), None)
+        if refused is not None:
+            raise VerifyError("\n".join(["no run was exported:", *(f"  - {line}" for line in told)]), code=refused.code)
+        raise InputError("no run was exported; choose others", told)
 
     def __iter__(self) -> Iterator[VerifiedRun]:
         """Yield each run that may be exported, once; raises `InputError` where a source cannot be read at all."""
@@ -117,22 +132,22 @@ class RunSource:
         try:
             read = given.read()
         except InputError as error:
-            self.leave_out(given.name, "BUNDLE_DAMAGED", str(error), refused=True)
+            self._leave_out(given.name, "BUNDLE_DAMAGED", str(error), refused=True)
             return None
         loaded = loaded_run(read, self._trust, name=given.name, wanted=given.run_id)
         document = loaded.document or (loaded.voided.document if loaded.voided else None)
         if document is None:
             code = loaded.codes[0] if loaded.codes else "BUNDLE_DAMAGED"
-            self.leave_out(given.name, code, (loaded.refused or "").removeprefix(f"{code}: "), refused=True)
+            self._leave_out(given.name, code, (loaded.refused or "").removeprefix(f"{code}: "), refused=True)
             return None
         facts = facts_of(document, loaded)
         if (why := self._not_wanted(facts, seen)) is not None:
-            self.leave_out(given.name, *why)
+            self._leave_out(given.name, *why)
             return None
         try:
             withheld = withheld_fields(read.files)
         except VerifyError as error:
-            self.leave_out(given.name, error.code, str(error), refused=True)
+            self._leave_out(given.name, error.code, str(error), refused=True)
             return None
         held.append(document)
         return VerifiedRun(facts, held, withheld)
