@@ -10,6 +10,7 @@ from ragassay.cli.questions_draft import draft
 from ragassay.cli.questions_fairness import fairness
 from ragassay.cli.questions_freeze import freeze
 from ragassay.cli.questions_hash import export, hash_
+from ragassay.cli.questions_import import import_
 from ragassay.cli.questions_lint import check, lint_
 from ragassay.cli.questions_review import review
 from ragassay.cli.questions_split import split
@@ -18,8 +19,8 @@ from ragassay.cli.verb_group import VerbGroup
 
 @click.group(cls=VerbGroup)
 def command() -> None:
-    """Draft, lint, review, freeze and split questions, and say what they are worth."""
+    """Draft, import, lint, review, freeze and split questions, and say what they are worth."""
 
 
-for _verb in (draft, lint_, check, review, freeze, bump, split, fairness, closed_book, hash_, export):
+for _verb in (draft, import_, lint_, check, review, freeze, bump, split, fairness, closed_book, hash_, export):
     command.add_command(_verb)
