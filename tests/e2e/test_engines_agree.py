@@ -15,7 +15,8 @@ from chroma_server import running_chroma
 from postgres_server import PostgresServer
 from ragassay import plugins
 from ragassay.corpus import read_corpus
-from ragassay.plugins.stacks.dense import Dense, unit_rows
+from ragassay.plugins.stacks.dense import Dense
+from ragassay.plugins.stacks.matrix import unit_rows
 from ragassay.plugins.stacks.vectors import embed_chunks
 from ragassay.plugins.weights import default_cache, require
 from ragassay.question import load_benchmark

@@ -8,14 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ragassay.plugins.stacks.exact import nearest
+from ragassay.plugins.stacks.matrix import unit_rows
 from ragassay.plugins.stacks.parameters import Parameters
-from ragassay.plugins.stacks.ranking import best, shortest
+from ragassay.plugins.stacks.ranking import shortest
 from ragassay.plugins.stacks.vectors import described, embed_chunks, embed_query, embedder_of, release, truncated
 from ragassay.records import JSON, Chunk, Hit
 from ragassay.seams import Embedder, Progress
-
-_MARGIN = 1e-4
-"""More than the error of a float32 dot product of unit vectors: no candidate is missed before the exact pass."""
 
 
 class Dense:
@@ -30,13 +29,13 @@ class Dense:
     def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> DenseIndex:
         """Embed all chunks; raises `StackError` for a broken embedder, `InputError` without one."""
         embedder = embedder_of("dense", parts)
-        matrix = unit_rows(embed_chunks(embedder, chunks, progress))
+        matrix = embed_chunks(embedder, chunks, progress, unit=True)
         about = described("dense", embedder, truncated(embedder, chunks), metric="cosine", numpy=np.__version__)
         return DenseIndex([chunk.id for chunk in chunks], matrix, embedder, about)
 
 
 class DenseIndex:
-    """Unit vectors in chunk order."""
+    """Unit vectors in chunk order, in memory or mapped."""
 
     def __init__(self, ids: Sequence[str], matrix: NDArray[np.float32], embedder: Embedder, about: JSON) -> None:
         self._ids = list(ids)
@@ -54,36 +53,13 @@ class DenseIndex:
         query = unit_rows(embed_query(self._embedder, text, self._matrix.shape[1])[np.newaxis])[0]
         if not query.any():
             return []
-        near, scores = cosines(self._matrix, query, k)
-        return [Hit(chunk=self._ids[int(near[at])], score=shortest(scores[at])) for at in best(scores, k)]
+        positions, scores = nearest(self._matrix, query, k)
+        return [Hit(chunk=self._ids[at], score=shortest(score)) for at, score in zip(positions, scores, strict=True)]
 
     def describe(self) -> JSON:
         """Return the embedder, the metric, truncated chunks and versions."""
         return dict(self._described)
 
     def close(self) -> None:
-        """Close the embedder; the index itself is plain memory."""
+        """Close the embedder; the index itself is memory or a nameless file."""
         release(self._embedder)
-
-
-def cosines(
-    matrix: NDArray[np.float32], query: NDArray[np.float32], k: int
-) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
-    """Return positions and cosines of every row that can be among the k best.
-
-    A fast product finds the candidates; their cosines are then summed row by row in float64, so that equal rows
-    have equal scores wherever they stand.
-    """
-    rough = matrix @ query
-    count = min(k, len(rough))
-    floor = np.partition(rough, -count)[-count] - _MARGIN
-    near = np.flatnonzero(rough >= floor)
-    exact = (matrix[near].astype(np.float64) * query.astype(np.float64)).sum(axis=1)
-    return near, exact.astype(np.float32)
-
-
-def unit_rows(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return `matrix` with every row scaled to length 1; a zero row stays zero (its cosine with anything is 0)."""
-    lengths = np.sqrt((matrix.astype(np.float64) ** 2).sum(axis=1, keepdims=True)) if len(matrix) else np.ones((0, 1))
-    unit: NDArray[np.float32] = (matrix / np.where(lengths == 0, 1, lengths)).astype(np.float32)
-    return unit

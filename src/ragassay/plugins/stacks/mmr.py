@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.plugins.stacks.dense import unit_rows
 from ragassay.plugins.stacks.inner import asked, inner_of, lacks_inner
 from ragassay.plugins.stacks.parameters import Parameters
 from ragassay.plugins.stacks.ranking import shortest
@@ -43,7 +42,7 @@ class MMR:
     def build(self, chunks: Sequence[Chunk], parts: Mapping[str, Any], progress: Progress) -> Diverse:
         """Embed all chunks; raises `StackError` for a broken embedder, `InputError` without it or a stack to wrap."""
         of, embedder = inner_of("mmr", parts), embedder_of("mmr", parts)
-        matrix = unit_rows(embed_chunks(embedder, chunks, progress))
+        matrix = embed_chunks(embedder, chunks, progress, unit=True)
         about = described(
             "mmr",
             embedder,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.errors import InputError, StackError
+from ragassay.plugins.stacks.matrix import gathered, unit_rows
 from ragassay.records import JSON, Chunk
 from ragassay.seams import Embedder, Progress
 
@@ -24,23 +26,27 @@ def embedder_of(kind: str, parts: Mapping[str, Any]) -> Embedder:
     return embedder
 
 
-def embed_chunks(embedder: Embedder | None, chunks: Sequence[Chunk], progress: Progress) -> NDArray[np.float32]:
+def embed_chunks(
+    embedder: Embedder | None, chunks: Sequence[Chunk], progress: Progress, *, unit: bool = False
+) -> NDArray[np.float32]:
     """Return the chunks' vectors, shape (n, dimension), in chunk order; (0, 0) for no chunks.
 
-    Without an embedder a zero stands for each chunk, where an index of words is filled as one of vectors is.
+    With `unit` each is scaled to length 1. Where the embedder names a folder, `scratch`, the matrix is a mapped file
+    in it, read-only, and memory does not grow with the chunks. Without an embedder a zero stands for each chunk, where
+    an index of words is filled as one of vectors is.
     """
     if not chunks:
         return np.zeros((0, 0), dtype=np.float32)
     if embedder is None:
         return np.zeros((len(chunks), 1), dtype=np.float32)
-    blocks = []
-    for start in range(0, len(chunks), BLOCK):
-        texts = [chunk.text for chunk in chunks[start : start + BLOCK]]
-        blocks.append(_checked(embedder.embed(texts, "document"), len(texts)))
-        if blocks[-1].shape[1] != blocks[0].shape[1]:
-            raise StackError(f"the embedder changed its dimension from {blocks[0].shape[1]} to {blocks[-1].shape[1]}")
-        progress(start + len(texts), len(chunks))
-    return np.concatenate(blocks)
+    blocks = _blocks(embedder, chunks, progress)
+    return gathered((unit_rows(block) for block in blocks) if unit else blocks, scratch_of(embedder))
+
+
+def scratch_of(embedder: Embedder) -> Path | None:
+    """Return the folder for what is not held in memory, None where the embedder knows of none."""
+    folder = getattr(embedder, "scratch", None)
+    return folder if isinstance(folder, Path) else None
 
 
 def embed_query(embedder: Embedder, text: str, dimension: int) -> NDArray[np.float32]:
@@ -69,6 +75,13 @@ def described(kind: str, embedder: Embedder | None, cut: int | None, **more: Any
     if embedder is None:
         return {"kind": kind, **more}
     return {"kind": kind, **more, "truncated_chunks": cut, "embedder": embedder.describe()}
+
+
+def _blocks(embedder: Embedder, chunks: Sequence[Chunk], progress: Progress) -> Iterator[NDArray[np.float32]]:
+    for start in range(0, len(chunks), BLOCK):
+        texts = [chunk.text for chunk in chunks[start : start + BLOCK]]
+        yield _checked(embedder.embed(texts, "document"), len(texts))
+        progress(start + len(texts), len(chunks))
 
 
 def _checked(matrix: NDArray[np.float32], rows: int) -> NDArray[np.float32]:
