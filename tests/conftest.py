@@ -8,11 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from browser_driver import open_browser
 from postgres_server import PostgresServer, open_postgres
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# The same examples every time, however slow the machine is just now: what a change breaks fails with it, and nothing
+# else does. `pytest --hypothesis-profile=search` looks for examples that nobody has tried.
+settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("same", settings.get_profile("search"), derandomize=True)
+settings.load_profile("same")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -21,13 +21,16 @@ import os, time
 from ragassay.testing.fake_embedder import WordEmbedder
 
 class Slow(WordEmbedder):
-    """Takes its time, and puts down how many chunks it was asked for."""
+    """Puts down how many chunks it was asked for, and holds the block of one number until it is let go."""
 
     def embed(self, texts, kind):
         if kind == "document":
             with open(os.environ["EMBEDDED_LOG"], "a") as log:
                 log.write(f"{len(texts)}\\n")
-            time.sleep(0.4)
+            with open(os.environ["EMBEDDED_LOG"]) as log:
+                held = len(log.readlines()) == int(os.environ.get("EMBEDDED_HELD", 0))
+            while held and not os.path.exists(os.environ["EMBEDDED_LOG"] + ".go"):
+                time.sleep(0.01)
         return super().embed(texts, kind)
 '''
 BOARD = """
@@ -96,11 +99,12 @@ def _typed(board: Path, *words: str) -> tuple[int, Any]:
 
 def _stopped_after(board: Path, blocks: int, sign: signal.Signals) -> tuple[int, str]:
     """Begin to index, stop the process while the block of that number is embedded, and return code and errors."""
-    begun = len(_asked(board))
+    begun, go = len(_asked(board)), board.parent / "embedded.log.go"
+    go.unlink(missing_ok=True)
     process = subprocess.Popen(
         [*RAGASSAY, "index"],
         cwd=board.parent,
-        env=_environment(board),
+        env={**_environment(board), "EMBEDDED_HELD": str(begun + blocks)},
         stderr=subprocess.PIPE,
         text=True,
         # Whoever runs the tests in the background may have Ctrl-C ignored, and a child would inherit that.
@@ -109,8 +113,8 @@ def _stopped_after(board: Path, blocks: int, sign: signal.Signals) -> tuple[int,
     deadline = time.monotonic() + 60
     while len(_asked(board)) < begun + blocks and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
-    time.sleep(0.1)
     os.kill(process.pid, sign)
+    go.touch()
     _, said = process.communicate(timeout=60)
     return process.returncode, said
 

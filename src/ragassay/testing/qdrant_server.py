@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -72,6 +71,7 @@ class QdrantServer:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="qdrant-stand-in", daemon=True)
         self._pool = ThreadPoolExecutor(8)
+        self._ending = threading.Event()
         self._runner: web.ServerRunner | None = None
         self._grpc: Any = None
 
@@ -83,6 +83,7 @@ class QdrantServer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._ending.set()
         self.stop()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
@@ -124,7 +125,7 @@ class QdrantServer:
         fault = self.faults.get(kind)
         if fault is None or self.calls[kind] <= fault.after:
             return None
-        time.sleep(fault.delay_s)
+        self._ending.wait(fault.delay_s)
         if fault.status:
             raise Refused(fault.status, fault.said)
         return fault

@@ -11,7 +11,6 @@ import importlib
 import json
 import re
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -69,6 +68,7 @@ class VertexServer:
         self.calls: list[tuple[str, Any]] = []
         """Every call, with its request."""
         self.methods = Methods(self.memory)
+        self._ending = threading.Event()
         self._grpc = grpc.server(ThreadPoolExecutor(8))
         self._grpc.add_generic_rpc_handlers((GrpcDoor(self),))
         self.grpc = f"127.0.0.1:{self._grpc.add_insecure_port('127.0.0.1:0')}"
@@ -84,6 +84,7 @@ class VertexServer:
 
     def stop(self) -> None:
         """Break every connection off, as a killed server does."""
+        self._ending.set()
         self._grpc.stop(None)
         self._http.shutdown()
         self._http.server_close()
@@ -93,7 +94,7 @@ class VertexServer:
         self.calls.append((method, request))
         if self.token is not None and authorization != f"Bearer {self.token}":
             raise RefusedError("UNAUTHENTICATED", f"{authorization!r} is no valid credential")
-        time.sleep(self.delay_s)
+        self._ending.wait(self.delay_s)
         fault = self.faults.get(method)
         if isinstance(fault, str):
             raise RefusedError(fault, f"{method} fails with {fault}")

@@ -9,7 +9,7 @@ every vector whatever the index is, and answers what is not documented with an e
 from __future__ import annotations
 
 import re
-import time
+import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable
@@ -74,11 +74,13 @@ class WeaviateServer(RestServer):
         """How often each gRPC method was asked for."""
         self.metadata: list[dict[str, str]] = []
         """What came beside each gRPC request."""
+        self._ending = threading.Event()
         self._grpc: Any = None
 
     def start(self) -> None:
         """Listen, at the ports of last time where there were any."""
         super().start()
+        self._ending.clear()
         self._grpc = grpc.server(ThreadPoolExecutor(8), options=[("grpc.so_reuseport", 0)])
         weaviate_pb2_grpc.add_WeaviateServicer_to_server(_Methods(self), self._grpc)
         self.grpc_port = self._grpc.add_insecure_port(f"127.0.0.1:{self.grpc_port}")
@@ -86,6 +88,7 @@ class WeaviateServer(RestServer):
 
     def stop(self) -> None:
         """Close all connections and listen no more; may be called twice."""
+        self._ending.set()
         super().stop()
         if self._grpc is not None:
             self._grpc.stop(0).wait(10)
@@ -159,7 +162,7 @@ class WeaviateServer(RestServer):
         self.calls[method] += 1
         self.metadata.append(metadata)
         fault = self._grpc_fault(method)
-        time.sleep(fault.delay_s)
+        self._ending.wait(fault.delay_s)
         if fault.code:
             raise _Failed(fault)
         if self.key is not None and metadata.get("authorization") != f"Bearer {self.key}":

@@ -238,7 +238,7 @@ def test_the_time_is_for_the_whole(server: str, path: str) -> None:
     begun = time.monotonic()
     with pytest.raises(PluginError, match=r"took longer than 0\.3 seconds"):
         get(server + path, timeout_s=0.3)
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < 4
 
 
 def test_a_server_that_says_nothing_is_left() -> None:

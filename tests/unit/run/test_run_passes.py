@@ -270,7 +270,7 @@ def test_resume_refuses_another_corpus_and_other_questions(lab: Lab, monkeypatch
 
 
 def _sleeping(text: str, k: int, chunks: Any) -> list[Hit]:
-    time.sleep(1.3)
+    time.sleep(5)  # nobody waits for it
     return []
 
 

@@ -283,14 +283,14 @@ def test_the_page_is_the_same_for_the_same_board(workspace: Path) -> None:
 
 
 def test_a_large_board_is_specified_quickly(tmp_path: Path) -> None:
-    """Twelve rows with 36 runs take well under a second."""
+    """Twelve rows with 36 runs take well under a second of the processor."""
     bench = make.benchmark(60)
     for n in range(12):
         make.write_row(tmp_path, f"row-{n:02d}", "bm25", bench, make.losing_first(n))
     board, runs = spec.built(tmp_path)
-    started = time.perf_counter()
+    started = time.process_time()
     document = spec_document(board, runs)
-    assert time.perf_counter() - started < 1.5
+    assert time.process_time() - started < 1.5
     assert "7 more" in spec.plain(document)
 
 

@@ -98,12 +98,12 @@ def test_a_right_key(transport: str) -> None:
 def test_a_slow_server(server: QdrantServer, transport: str) -> None:
     """Is given up after `timeout_s`, and may be asked again."""
     retriever = build(server, transport=transport, timeout_s=1)
-    server.faults["query"] = Fault(delay_s=1.6)
+    server.faults["query"] = Fault(delay_s=30)
     started = time.monotonic()
     with pytest.raises(StackError, match="raise timeout_s") as caught:
         retriever.search("quick fox", 3)
     assert caught.value.retryable
-    assert time.monotonic() - started < 1.6
+    assert time.monotonic() - started < 15
     retriever.close()
 
 

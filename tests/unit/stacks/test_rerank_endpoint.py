@@ -290,10 +290,10 @@ def test_patience_ends(server: RerankServer, monkeypatch: pytest.MonkeyPatch) ->
     """However long one reply may take, a search waits no longer than its time in all."""
     monkeypatch.setattr("ragassay.plugins.stacks.rerank.endpoint.PATIENCE_S", 0.5)
     rerank = scorer(server, timeout_s=20)
-    server.fail("cohere", Fault(delay_s=5))
+    server.fail("cohere", Fault(delay_s=60))
     started = time.monotonic()
     error = failed(rerank)
-    assert time.monotonic() - started < 4
+    assert time.monotonic() - started < 15
     assert error.retryable
     assert "no reply within" in str(error)
 
@@ -304,7 +304,7 @@ def test_a_slow_reply_and_a_cut_one_are_errors_in_time(server: RerankServer, mon
     rerank = scorer(server, timeout_s=1)
     server.fail("cohere", Fault(cut=True))
     assert "ended before its body was complete" in str(failed(rerank))
-    server.fail("cohere", Fault(delay_s=3))
+    server.fail("cohere", Fault(delay_s=60))
     error = failed(rerank)
     assert "no complete reply within 1 s" in str(error)
     assert error.retryable
