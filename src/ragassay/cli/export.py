@@ -9,6 +9,8 @@ from pathlib import Path
 
 import click
 
+from ragassay.cli.export_ragas import ragas
+from ragassay.cli.export_ragchecker import ragchecker
 from ragassay.cli.export_trec import trec
 from ragassay.cli.export_verifier import verifier
 from ragassay.cli.exported import find_run
@@ -40,6 +42,8 @@ def command() -> None:
 
 command.add_command(verifier)
 command.add_command(trec)
+command.add_command(ragas)
+command.add_command(ragchecker)
 
 
 @command.command("bundle")
