@@ -9,6 +9,9 @@ from pathlib import Path
 
 import click
 
+from ragassay.cli.export_csv import csv
+from ragassay.cli.export_junit import junit
+from ragassay.cli.export_parquet import parquet
 from ragassay.cli.export_ragas import ragas
 from ragassay.cli.export_ragchecker import ragchecker
 from ragassay.cli.export_trec import trec
@@ -42,6 +45,9 @@ def command() -> None:
 
 command.add_command(verifier)
 command.add_command(trec)
+command.add_command(csv)
+command.add_command(parquet)
+command.add_command(junit)
 command.add_command(ragas)
 command.add_command(ragchecker)
 

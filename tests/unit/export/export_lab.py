@@ -27,6 +27,8 @@ class Search(msgspec.Struct, frozen=True, kw_only=True):
     delivered: tuple[tuple[str, str, str], ...] = ()
     failed: bool = False
     id: str | None = None
+    answer: str | None = None
+    """Words around the answer; None for the answer alone."""
 
 
 def retrieved(
@@ -68,7 +70,7 @@ def _outcome(question: Question, at: int, search: Search) -> Outcome:
         )
     asked = msgspec.structs.replace(question, evidence=("Port 8001 over TCP",))
     outcome = sample_outcome(asked, at)
-    text = f"port {8001 + at} over TCP"
+    text = f"{search.answer or ''}port {8001 + at} over TCP"
     answer = msgspec.structs.replace(outcome.answer, text=text) if outcome.answer else None
     delivered = tuple(
         Delivered(rank=rank, chunk=name, sha256=canon.sha256(words.encode()), text=words, score=score, page="p.md")
