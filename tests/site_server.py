@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import sys
 import tarfile
 import threading
@@ -49,6 +50,8 @@ class Site:
         self.handlers: dict[str, Answer | Handler] = {}
         self.fallback: Handler = lambda _request: Answer(b"not here", status=404)
         self.wait_s = wait_s
+        self.held_after = math.inf
+        """How many requests are answered until this is raised."""
         self.asked: Counter[str] = Counter()
         self.requests: list[Request] = []
         self.times: list[float] = []
@@ -132,6 +135,7 @@ class Site:
         self.asked[target] += 1
         request = Request(target, headers, self.asked[target])
         self.requests.append(request)
+        number = len(self.requests)
         self.times.append(time.monotonic())
         self._at_once += 1
         self.most_at_once = max(self.most_at_once, self._at_once)
@@ -139,6 +143,8 @@ class Site:
             handler = self.handlers.get(target, self.fallback)
             answer = handler if isinstance(handler, Answer) else handler(request)
             await asyncio.sleep(answer.wait_s or self.wait_s)
+            while number > self.held_after:
+                await asyncio.sleep(0.005)
             if answer.raw is not None:
                 await answer.raw(writer)
                 return False

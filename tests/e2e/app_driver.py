@@ -35,7 +35,7 @@ def running(verb: str, workspace: Path, *options: str) -> Iterator[tuple[str, su
 class Watched:
     """A page of one person's own browser profile, with everything that it complained of or asked for."""
 
-    patience = 10.0
+    patience = 60.0
     """Seconds that `until` waits."""
 
     def __init__(self, browser: Any, address: str, **options: Any) -> None:

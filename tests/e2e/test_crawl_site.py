@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import signal
 import subprocess
@@ -86,6 +87,7 @@ def test_a_kill_in_the_middle_costs_what_was_in_flight(tmp_path: Path, discovery
             site.page(name)
         arguments = (f"{site.url}/", "--allow-private", "--rate", "0", "--from", discovery, "--out", "crawl", "--json")
         for killed_after in (15, 40):
+            site.held_after = killed_after
             command = [*RAGASSAY, "corpus", "crawl", *arguments]
             with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
                 while len(site.requests) < killed_after:
@@ -94,6 +96,7 @@ def test_a_kill_in_the_middle_costs_what_was_in_flight(tmp_path: Path, discovery
                 child.send_signal(signal.SIGKILL)
                 child.communicate()
             assert not (tmp_path / "crawl").exists()
+        site.held_after = math.inf
         found = json.loads(run(tmp_path, *arguments).stdout)
         twice = [target for target, number in site.asked.items() if number > 1]
     assert found["counts"]["pages"] == 61
@@ -139,6 +142,7 @@ def test_ctrl_c_ends_cleanly_and_says_how_to_go_on(tmp_path: Path) -> None:
     """An interrupt lets what is under way end, keeps it, exits with 130, and the same command goes on."""
     names = [f"/p{n}" for n in range(40)]
     with Site(wait_s=0.05) as site:
+        site.held_after = 15
         site.sitemap("/sitemap.xml", names)
         for name in names:
             site.page(name)
@@ -151,6 +155,7 @@ def test_ctrl_c_ends_cleanly_and_says_how_to_go_on(tmp_path: Path) -> None:
                 assert child.poll() is None
                 time.sleep(0.005)
             child.send_signal(signal.SIGINT)
+            site.held_after = math.inf
             _, said = child.communicate(timeout=20)
         assert child.returncode == 130
         assert "the same command goes on where it stopped" in said

@@ -476,7 +476,14 @@ def test_a_killed_run_asks_nothing_twice_that_was_answered(tmp_path: Path) -> No
     """After SIGKILL and a torn line, only the missing questions are asked, by the server's own count."""
     path = question_file(tmp_path, *map(sample, range(6)))
     kept = tmp_path / "questions.claims" / "replies.jsonl"
-    with serving(sound, latency_ms=150) as server:
+    go_on = threading.Event()
+
+    def held(body: JSON) -> str:
+        if server.calls >= 3:
+            go_on.wait(60)
+        return sound(body)
+
+    with serving(held) as server:
         command = [sys.executable, "-m", "ragassay", "claims", "freeze", str(path), "--model", model(server)]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 30
@@ -484,6 +491,7 @@ def test_a_killed_run_asks_nothing_twice_that_was_answered(tmp_path: Path) -> No
             time.sleep(0.02)
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
+        go_on.set()
         answered = kept.read_bytes().count(b"\n")
         assert 2 <= answered < 6
         with kept.open("ab") as file:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -429,13 +430,15 @@ def test_the_boards_budget_holds(tmp_path: Path) -> None:
 @pytest.mark.parametrize("signal_", [signal.SIGINT, signal.SIGKILL], ids=["ctrl-c", "kill -9"])
 def test_a_stopped_draft_goes_on_without_asking_twice(signal_: int, tmp_path: Path) -> None:
     """What was answered before the signal is on disk, and each passage is asked about once in all."""
-    docs, out = site(tmp_path), tmp_path / "q.json"
+    docs, out, kept = site(tmp_path), tmp_path / "q.json", tmp_path / "q.draft" / "replies.jsonl"
+    go_on = threading.Event()
 
-    def slow(body: JSON) -> str:
-        time.sleep(0.15)
+    def held(body: JSON) -> str:
+        if len(server.asked) >= 3:
+            go_on.wait(60)
         return sound(body)
 
-    with ProviderServer(saying(slow)) as server:
+    with ProviderServer(saying(held)) as server:
         command = [sys.executable, "-m", "ragassay", "questions", "draft", str(docs), "-n", "6"]
         command += ["--model", model(server), "--out", str(out)]
         child = subprocess.Popen(
@@ -447,14 +450,15 @@ def test_a_stopped_draft_goes_on_without_asking_twice(signal_: int, tmp_path: Pa
         )
         try:
             deadline = time.monotonic() + 60
-            while len(server.asked) < 3 and time.monotonic() < deadline:
+            while time.monotonic() < deadline and (len(server.asked) < 3 or kept.read_bytes().count(b"\n") < 2):
                 time.sleep(0.01)
         finally:
             os.kill(child.pid, signal_)
+            go_on.set()
             child.wait(30)
         assert child.returncode != 0
         assert not out.exists()
-        before = len(lines(tmp_path / "q.draft" / "replies.jsonl"))
+        before = len(lines(kept))
         assert before >= 2
         asked_before = len(server.asked)
         assert code(draft(docs, "-n", 6, "--model", model(server), "--out", out)) == 0

@@ -84,7 +84,7 @@ class Reader(lab.Visitor):
 
     def state(self) -> Any:
         """Ask for the state, once the scan is done."""
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while (found := self.get(f"/review/state?reader={self.name}").json)["scan"]["running"]:
             assert time.monotonic() < end
             time.sleep(0.01)
