@@ -11,6 +11,7 @@ import click
 
 from ragassay.cli.export_csv import csv
 from ragassay.cli.export_junit import junit
+from ragassay.cli.export_otel import otel
 from ragassay.cli.export_parquet import parquet
 from ragassay.cli.export_ragas import ragas
 from ragassay.cli.export_ragchecker import ragchecker
@@ -50,6 +51,7 @@ command.add_command(parquet)
 command.add_command(junit)
 command.add_command(ragas)
 command.add_command(ragchecker)
+command.add_command(otel)
 
 
 @command.command("bundle")
