@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from ragassay.cli.export_beir import beir
 from ragassay.cli.export_csv import csv
 from ragassay.cli.export_junit import junit
 from ragassay.cli.export_otel import otel
@@ -46,6 +47,7 @@ def command() -> None:
 
 command.add_command(verifier)
 command.add_command(trec)
+command.add_command(beir)
 command.add_command(csv)
 command.add_command(parquet)
 command.add_command(junit)
