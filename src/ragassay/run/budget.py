@@ -50,7 +50,8 @@ class Budget:
         """What these calls were counted as; it is part of what is spent."""
         self.under_way = 0
         self.lock = threading.RLock()
-        self._closed = False
+        self._refusal: str | None = None
+        """What the first call was told that had no room; every later one is told the same."""
         self._tokens = 0
         self._microusd = 0
         self._released: list[Callable[[], None]] = []
@@ -71,7 +72,7 @@ class Budget:
 
     def has_room(self, need: Need) -> bool:
         """Tell whether a call may start beside those under way."""
-        if self._closed:
+        if self._refusal is not None:
             return False
         if self.max_microusd is not None:
             money = self.spent_microusd + self._microusd
@@ -115,7 +116,11 @@ class Budget:
 
     def refuse(self, need: Need) -> InputError:
         """Close the budget, as a call has no room although nothing else is under way; return that call's error."""
-        self._closed = True
+        if self._refusal is None:
+            self._refusal = self._said(need)
+        return InputError(self._refusal)
+
+    def _said(self, need: Need) -> str:
         faults = []
         if self.max_microusd is not None and self.spent_microusd + need.expected.microusd > self.max_microusd:
             more = need.expected.microusd
@@ -126,7 +131,7 @@ class Budget:
             faults.append((f"{self.max_tokens} tokens", "max_tokens", self.spent_tokens >= self.max_tokens, left))
         cap, key, gone, left = faults[0] if faults else (f"{usd(self.max_microusd or 0)}", "max_usd", True, "")
         said = f"the budget of {cap} is spent" if gone else f"the budget of {cap} is too small to go on ({left})"
-        return InputError(f"{said}; raise [budget] {key} and run again: what was answered is kept")
+        return f"{said}; raise [budget] {key} and run again: what was answered is kept"
 
 
 def _sum(one: Amount, other: Amount) -> Amount:

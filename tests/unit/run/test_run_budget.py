@@ -79,6 +79,15 @@ def test_a_refused_budget_stays_closed() -> None:
     assert not budget.has_room(Need(Amount(1, 1), Amount(1, 1)))
 
 
+def test_a_refused_budget_tells_every_call_the_same() -> None:
+    """A later call that would fit by itself is told which cap is reached, not another."""
+    budget = Budget(max_tokens=100)
+    budget.spend(Amount(90, 0))
+    first = budget.refuse(Need(Amount(20, 0), Amount(20, 0)))
+    assert "max_tokens" in str(first)
+    assert str(budget.refuse(Need(Amount(1, 0), Amount(1, 0)))) == str(first)
+
+
 def test_the_message_names_the_cap_whole() -> None:
     """Not rounded to cents, with the key to raise, for money and for tokens."""
     assert "the budget of 0.0005 USD is spent; raise [budget] max_usd" in str(Budget(500, 500).refuse(_need(1, 1)))
