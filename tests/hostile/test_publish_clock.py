@@ -34,7 +34,7 @@ def test_a_clock_behind_the_announcement_asks_nothing(lab: Lab, monkeypatch: pyt
     now = time.time()
     with monkeypatch.context() as patch:
         patch.setattr("ragassay.run.registration.time.time", lambda: now + 3600)
-        patch.setattr("ragassay.run.board_run.traverse", None)
+        patch.setattr("ragassay.run.executor.traverse", None)
         with pytest.raises(TypeError):
             lab.run()
     with pytest.raises(InputError, match=r"row 'no-retrieval' was announced 3\d\d\d seconds after .*set the clock"):

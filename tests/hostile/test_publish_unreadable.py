@@ -114,7 +114,7 @@ def test_an_empty_pin_is_no_missing_one(lab: Lab) -> None:
 def test_a_key_replaced_after_the_announcement(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """The board trusts both keys of its workspace, and the run is not refused for the first one's announcement."""
     with monkeypatch.context() as patch:
-        patch.setattr("ragassay.run.board_run.traverse", None)
+        patch.setattr("ragassay.run.executor.traverse", None)
         with pytest.raises(TypeError):
             lab.run()
     new = generate_key("run-2")

@@ -42,7 +42,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
     found = Lab(tmp_path, 2)
     found.write(head="passes = 3")
     with monkeypatch.context() as patch:
-        patch.setattr("ragassay.run.board_run.traverse", kill)
+        patch.setattr("ragassay.run.executor.traverse", kill)
         with pytest.raises(Killed):
             found.run()
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 import secrets
 from collections.abc import Mapping, Sequence
@@ -17,6 +18,8 @@ from ragassay.records import JSON, JudgeItem, Message, Profile, RawVerdict, Repl
 from ragassay.seams import Model
 
 _FALLBACKS = ("json_object", "none")
+AHEAD_S = 0.2
+"""How long the first call may keep others waiting: a parameter is refused before anything is generated."""
 _PROFILES: Mapping[str, ModuleType] = {"factual-consistency/1": profile1, "factual-consistency/2": profile2}
 
 
@@ -31,8 +34,9 @@ class LLMJudge:
     to None is left out of the call, for a server that refuses it.
 
     Where `params` say nothing of the response format and the endpoint refuses the schema, the same prompt is asked with
-    JSON mode, then without a format. What the endpoint takes is found out once, by its first usable reply; each reply
-    that was asked for in another format than the schema says so in `format`, and `notes` say it once.
+    JSON mode, then without a format. What the endpoint takes is found out once, by its first usable reply; only calls
+    that the first one keeps waiting too long find out for themselves. Each reply that was asked for in another format
+    than the schema says so in `format`, and `notes` say it once.
     """
 
     attempts = 3
@@ -50,7 +54,7 @@ class LLMJudge:
         """How many formats the endpoint has refused; 0: it gets what `params` say."""
         self._taken = False
         self._first: asyncio.Event | None = None
-        """Set when the first call has ended: until then the others wait, so that one of them finds out."""
+        """Set when the first call has ended: others wait for it a moment, so that one of them finds out."""
         self.notes: tuple[str, ...] = ()
         """What a reader has to know of how the judge was asked."""
         self.id = str(model.describe()["id"])
@@ -70,15 +74,17 @@ class LLMJudge:
         )
 
     async def _in_turn(self, messages: Sequence[Message]) -> tuple[Reply, int]:
-        """Ask; while nobody knows what the endpoint takes, after the first call alone."""
-        if self._first is not None:
-            await self._first.wait()
-            return await self._asked(messages)
-        self._first = asyncio.Event()
-        try:
-            return await self._asked(messages)
-        finally:
-            self._first.set()
+        """Ask; while nobody knows what the endpoint takes, the first call a moment ahead of the others."""
+        if self._first is None:
+            self._first = asyncio.Event()
+            try:
+                return await self._asked(messages)
+            finally:
+                self._first.set()
+        if not self._first.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._first.wait(), AHEAD_S)
+        return await self._asked(messages)
 
     async def _asked(self, messages: Sequence[Message]) -> tuple[Reply, int]:
         """Return the reply and the number of formats that were refused before; raises the first refusal, if any."""
@@ -108,8 +114,8 @@ class LLMJudge:
         return others if name == "none" else {**others, "response_format": {"type": name}}
 
     def _settle(self, fallen: int, refusal: ModelError | None) -> None:
-        """Keep to the format that was taken."""
-        if fallen < self._fallen:
+        """Keep to the format that was taken first: calls that began together may have fallen further meanwhile."""
+        if self._taken or fallen < self._fallen:
             return
         self._taken = True
         if fallen > self._fallen:

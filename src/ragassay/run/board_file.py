@@ -114,6 +114,8 @@ class BoardFile(msgspec.Struct, frozen=True, kw_only=True):
     """The address of the site whose crawl folder `corpus` is; None where the board names a path."""
     pdf: bool = False
     """Whether PDF files are pages."""
+    concurrency: int | None = None
+    """The most questions under way at once, over all rows."""
 
 
 DEFAULT_REASK = "20%"
@@ -164,6 +166,7 @@ def _board(top: Table, path: Path) -> BoardFile:
         name=top.name("name", required=True) or "",
         passes=top.count("passes", 3, high=100),
         seed=top.count("seed", 0, low=0, high=2**53 - 1),
+        concurrency=_optional(top, "concurrency"),
         corpus=source,
         crawl=crawl,
         pdf=corpus.take("pdf", bool, False),

@@ -11,19 +11,18 @@ from ragassay.manifest import build_run
 from ragassay.manifest.files import INTENT, REGISTRY
 from ragassay.manifest.readable import unreadable
 from ragassay.records import Benchmark, Outcome
-from ragassay.run.journal import GroupWriter, Journal
-from ragassay.run.passes import Fixed, PassRun, Row, traverse
+from ragassay.run.course import BEGUN, ENDED, FAILED, Course, Order
+from ragassay.run.executor import Executor, Local
+from ragassay.run.journal import GroupWriter, Journal, read_entries
+from ragassay.run.passes import Fixed, PassRun, Row
 from ragassay.run.plan import PassPlan, planned
 from ragassay.run.prepared import Options, Prepared
 from ragassay.run.registration import Announcement, Registrar, refuse_given_up
 from ragassay.run.search_threads import SearchThreads
-from ragassay.run.spent import tally
-from ragassay.run.state import outcomes_of, refusals, replay
+from ragassay.run.spent import Tally
+from ragassay.run.state import ItemState, outcomes_of, refusals, replay
 from ragassay.run.status import RowStatus, RunStatus
 from ragassay.run.workspace import Workspace, write_folder
-
-FEW = 10
-"""A pass of which at most one question in ten failed for a service's sake has those asked once more before it ends."""
 
 
 class Ended(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,9 +61,13 @@ async def run_passes(
     registrar: Registrar,
     options: Options,
     status: RunStatus,
+    executor: Executor | None = None,
     on_signed: Callable[[Ended], None] | None = None,
 ) -> list[Ended]:
-    """Ask what is left of every planned pass, then sign and log each that has ended; closes endpoints and journals."""
+    """Ask what is left of every planned pass, then sign and log each that has ended; closes endpoints and journals.
+
+    `executor` is who asks: this process where none is given.
+    """
     by_name = {row.name: row for row in rows}
     with ExitStack() as stack:
         threads = {row.name: SearchThreads(row.name) for row in rows}
@@ -78,16 +81,19 @@ async def run_passes(
             threads=threads,
             budget=prepared.budget,
         )
+        order, spent = Order(prepared.benchmark), Tally()
         passes = []
         for plan in plans:
             journal = Journal(workspace.pass_folder(plan.row, plan.run_id) / "journal.jsonl", writer)
             stack.callback(journal.close)
             refuse_given_up(workspace, plan)
-            states = replay(journal.entries())
-            passes.append(PassRun(by_name[plan.row], plan.k, plan.run_id, fixed, journal, states))
-            _note_resumed(status, plan, journal, passes[-1], len(prepared.benchmark.questions))
-        _count_spent(prepared, passes)
-        await _ask_all(passes, prepared, status)
+            course = Course(order, plan.config.measure.scorer, journal.at)
+            for state in course.resume(journal.placed()):
+                spent.add_state(state, prepared.board.answer, prepared.board.judge.model)
+            passes.append(PassRun(by_name[plan.row], plan.k, plan.run_id, fixed, journal, course))
+            _note_resumed(status, plan, journal, course)
+        prepared.budget.resume(spent.spent, estimated=spent.estimated, estimated_calls=spent.estimated_calls)
+        await _ask_all(executor or Local(), passes, prepared, status)
         writer.flush()
         ended = []
         for run, plan in zip(passes, plans, strict=True):
@@ -97,81 +103,50 @@ async def run_passes(
         return ended
 
 
-async def _ask_all(passes: Sequence[PassRun], prepared: Prepared, status: RunStatus) -> None:
-    """Ask what is left of every pass, once more where a service failed on few questions; closes the endpoints."""
-    seed, workers = prepared.board.seed, _workers(prepared)
+async def _ask_all(executor: Executor, passes: Sequence[PassRun], prepared: Prepared, status: RunStatus) -> None:
+    """Let the executor ask what is left; closes the endpoints."""
     status.begin()
     try:
-        await _warm_up(passes, status)
-        await traverse(passes, seed=seed, workers=workers, status=status)
-        if few := [] if status.stop else _few_failed(passes, len(prepared.benchmark.questions), status):
-            await traverse(few, seed=seed, workers=workers, status=status)
+        await executor.ask_all(passes, prepared, status)
     finally:
         status.notes += getattr(prepared.judge, "notes", ())
         for endpoint in prepared.endpoints:
             await endpoint.close()
 
 
-async def _warm_up(passes: Sequence[PassRun], status: RunStatus) -> None:
-    """Search once in every row that has something to ask, one row after the other."""
-    for run in {run.row.name: run for run in passes if run.to_ask()}.values():
-        if (failed := await run.warm_up()) is not None:
-            status.notes.append(f"{run.row.name}: {failed}")
-
-
-def _few_failed(passes: Sequence[PassRun], questions: int, status: RunStatus) -> list[PassRun]:
-    """Return the passes in which a service failed on few questions, which are then asked once more."""
-    few = [run for run in passes if 0 < len(run.to_ask()) <= questions // FEW]
-    for run in few:
-        for question in run.to_ask():
-            if (failed := run.states[question.id].failed) is not None:
-                status.reopened(run.row.name, failed[0])
-    return few
-
-
-def _workers(prepared: Prepared) -> int:
-    judging = prepared.board.judge.model.limits.concurrency if prepared.board.judge.model else 0
-    return 2 * (prepared.board.answer.limits.concurrency + judging)
-
-
-def _note_resumed(status: RunStatus, plan: PassPlan, journal: Journal, run: PassRun, questions: int) -> None:
+def _note_resumed(status: RunStatus, plan: PassPlan, journal: Journal, course: Course) -> None:
     counters = status.rows.setdefault(plan.row, RowStatus())
-    left = len(run.to_ask())
+    stands = course.count()
+    questions, done = stands.total(), stands[ENDED]
+    under_way = stands[BEGUN] + stands[FAILED]
     counters.asked += questions
-    counters.done += questions - left
-    counters.resumed += questions - left
+    counters.done += done
+    counters.resumed += done
     if journal.torn_bytes:
         status.notes.append(f"{plan.row} pass {plan.k}: cut off a torn last record of {journal.torn_bytes} bytes")
-    under_way = sum(1 for q in run.to_ask() if q.id in run.states)
-    if run.states and left:
+    if done < questions and (done or under_way):
         begun = f"; {under_way} were begun, and go on from their last journaled step" if under_way else ""
-        status.notes.append(
-            f"{plan.row} pass {plan.k}: continues with {questions - left} of {questions} questions ended{begun}"
-        )
-
-
-def _count_spent(prepared: Prepared, passes: Sequence[PassRun]) -> None:
-    """Count against the budget what earlier sessions of these passes took."""
-    states = (state for run in passes for state in run.states.values())
-    done = tally(states, prepared.board.answer, prepared.board.judge.model)
-    prepared.budget.resume(done.spent, estimated=done.estimated, estimated_calls=done.estimated_calls)
+        status.notes.append(f"{plan.row} pass {plan.k}: continues with {done} of {questions} questions ended{begun}")
 
 
 def _seal(
     run: PassRun, plan: PassPlan, prepared: Prepared, workspace: Workspace, registrar: Registrar, options: Options
 ) -> Ended:
-    outcomes = outcomes_of(prepared.benchmark, run.states, run.row.config.measure.scorer)
+    """Sign a pass from its journal, or say why it stays open."""
+    journal = workspace.pass_folder(plan.row, plan.run_id) / "journal.jsonl"
+    states = replay(read_entries(journal))
+    outcomes = outcomes_of(prepared.benchmark, states, run.row.config.measure.scorer)
     if outcomes is None:
-        left = len(run.to_ask())
-        return Ended(row=plan.row, k=plan.k, run_id=plan.run_id, held=f"{left} questions not asked yet", missing={})
+        why = _why_not_ended(run, plan)
+        return Ended(row=plan.row, k=plan.k, run_id=plan.run_id, held=why, missing={})
     missing: dict[str, int] = {}
     for outcome in outcomes:
         if outcome.score is None:
             missing[outcome.status] = missing.get(outcome.status, 0) + 1
     announced = registrar.announcement_of(plan)
-    held = _why_backdated(plan, announced, outcomes) or (None if options.seal else _why_held(run, outcomes))
+    held = _why_backdated(plan, announced, outcomes) or (None if options.seal else _why_held(states, outcomes))
     if held is None:
-        files = _run_files(run, plan, prepared, registrar, announced, outcomes)
+        files = _run_files(states, plan, prepared, registrar, announced, outcomes)
         held = _why_unreadable(plan, files)
         if held is None:
             write_folder(workspace.runs / plan.run_id, files)
@@ -180,7 +155,7 @@ def _seal(
 
 
 def _run_files(
-    run: PassRun,
+    states: dict[str, ItemState],
     plan: PassPlan,
     prepared: Prepared,
     registrar: Registrar,
@@ -195,7 +170,7 @@ def _run_files(
         benchmark=prepared.benchmark,
         outcomes=outcomes,
         signer=registrar.signer,
-        problems=refusals(prepared.benchmark, run.states, plan.config.measure.scorer),
+        problems=refusals(prepared.benchmark, states, plan.config.measure.scorer),
         intent=announced.ref if announced else None,
         registry_version=registrar.registry_version,
     )
@@ -228,9 +203,19 @@ def _why_backdated(plan: PassPlan, announced: Announcement | None, outcomes: Seq
     )
 
 
-def _why_held(run: PassRun, outcomes: Sequence[Outcome]) -> str | None:
+def _why_not_ended(run: PassRun, plan: PassPlan) -> str:
+    """Return why a pass is not signed of which a question has no outcome."""
+    if run.course.left:
+        return f"{run.course.left} questions not asked yet"
+    return (
+        "its journal says that every question ended, and the records of one do not: they were altered. Put them back, "
+        f"or give the pass up with `ragassay log void {plan.run_id} --reason …`"
+    )
+
+
+def _why_held(states: Mapping[str, ItemState], outcomes: Sequence[Outcome]) -> str | None:
     """Return why a pass stays open: a service failed on more questions than an eligible pass may miss."""
-    again = [outcome for outcome in outcomes if run.states[outcome.question].may_ask_again]
+    again = [outcome for outcome in outcomes if states[outcome.question].may_ask_again]
     lost = [outcome for outcome in again if outcome.status == "retrieval_failed"]
     missing = sum(outcome.score is None for outcome in outcomes)
     if not lost and (not again or missing <= len(outcomes) // 50):

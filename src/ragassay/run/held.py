@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 from ragassay.errors import InputError
+from ragassay.records import Status
 from ragassay.run.journal import read_entries
 from ragassay.run.plan import PassPlan, open_passes
-from ragassay.run.state import replay
 from ragassay.run.workspace import Workspace
 
 
@@ -22,11 +23,25 @@ def held_passes(workspace: Workspace) -> dict[str, str]:
 def _note(workspace: Workspace, plan: PassPlan) -> str:
     path = workspace.pass_folder(plan.row, plan.run_id) / "journal.jsonl"
     try:
-        states = replay(read_entries(path) if path.exists() else ())
+        judged, failed = _folded(path)
     except InputError as error:
         return f"pass {plan.k} of {plan.of} is not signed, and its journal cannot be read: {error.message}"
-    failed = Counter(state.failed[0] for state in states.values() if state.failed)
     total = plan.config.measure.benchmark["items"]
-    done = sum(1 for state in states.values() if state.replies and not state.failed)
-    text = f"pass {plan.k} of {plan.of} is not signed: {done} of {total} questions judged"
-    return text + "".join(f", {count} {status}" for status, count in sorted(failed.items()))
+    text = f"pass {plan.k} of {plan.of} is not signed: {len(judged)} of {total} questions judged"
+    return text + "".join(f", {count} {status}" for status, count in sorted(Counter(failed.values()).items()))
+
+
+def _folded(path: Path) -> tuple[set[str], dict[str, Status]]:
+    """Return the questions that a journal holds a judge's reply of, and those that failed, by their class."""
+    judged: set[str] = set()
+    failed: dict[str, Status] = {}
+    for entry in read_entries(path) if path.exists() else ():
+        if entry.event in ("spent", "ended"):
+            continue
+        failed.pop(entry.q, None)
+        if entry.event == "failed" and entry.status is not None:
+            judged.discard(entry.q)
+            failed[entry.q] = entry.status
+        elif entry.raw is not None and entry.raw.text is not None:
+            judged.add(entry.q)
+    return judged, failed

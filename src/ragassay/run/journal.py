@@ -25,13 +25,15 @@ GROUP_RECORDS = 64
 GROUP_SECONDS = 0.05
 
 
-class Entry(Record, frozen=True):
+class Entry(Record, frozen=True, omit_defaults=True):
     """One event of a pass; `at` in Unix milliseconds, `q` the question's id.
 
     `spent` says what a search took that was stopped on its way, or, with an empty `q`, the search that warmed a row up.
+    `ended` says that the version `by` of this program read the last of the judge's replies as a verdict: a run that is
+    continued by the same version need not read it again to know that nothing is left to ask.
     """
 
-    event: Literal["retrieved", "answered", "judge_reply", "failed", "spent"]
+    event: Literal["retrieved", "answered", "judge_reply", "failed", "spent", "ended"]
     at: int
     q: str
     retrieval: Retrieval | None = None
@@ -45,6 +47,8 @@ class Entry(Record, frozen=True):
     """On `failed` and `spent`: what the calls inside a search that led to nothing took."""
     search_counted: tuple[int, int] | None = None
     """Tokens and micro-USD of a search's calls as they were counted against the caps, estimates included."""
+    by: str | None = None
+    """On `ended`: the version of the program."""
 
 
 _NEEDED = {
@@ -53,6 +57,7 @@ _NEEDED = {
     "judge_reply": ("raw",),
     "failed": ("status", "failure"),
     "spent": ("search_spent",),
+    "ended": ("status", "by"),
 }
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Entry).decode
@@ -63,27 +68,37 @@ def read_entries(path: Path) -> Iterator[Entry]:
 
     Raises `InputError` with the line for one that is no record: it is never skipped.
     """
+    return (entry for _, entry in placed_entries(path))
+
+
+def placed_entries(path: Path) -> Iterator[tuple[int, Entry]]:
+    """Yield what `read_entries` yields, each with the place in the file at which its line begins."""
+    place = 0
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 if line.endswith(b"\n"):
-                    yield _entry(line, f"{path} line {number}")
+                    yield place, _entry(line, path, number)
+                place += len(line)
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror or error})") from error
 
 
-def _entry(line: bytes, place: str) -> Entry:
+def _entry(line: bytes, path: Path, number: int) -> Entry:
     try:
         entry = _decode(line)
     except ValueError as error:
         fault = str(error)
     else:
-        lacking = [name for name in _NEEDED[entry.event] if getattr(entry, name) is None]
-        if not lacking:
+        for name in _NEEDED[entry.event]:
+            if getattr(entry, name) is None:
+                fault = f"the event {entry.event!r} lacks {name!r}"
+                break
+        else:
             return entry
-        fault = f"the event {entry.event!r} lacks {lacking[0]!r}"
     raise InputError(
-        f"{place} is no journal record: {fault}; put the line back, or give the pass up with `ragassay run --new`"
+        f"{path} line {number} is no journal record: {fault}; put the line back, or give the pass up with "
+        "`ragassay run --new`"
     )
 
 
@@ -96,21 +111,44 @@ class Journal:
         self._file = _locked(path)
         self.torn_bytes = _cut_torn_line(self._file)
         self.pending: list[bytes] = []
+        self._end = self._written = os.fstat(self._file).st_size
 
     def entries(self) -> Iterator[Entry]:
         """Yield every record on disk in order; raises `InputError` for a line that is none."""
         return read_entries(self.path)
 
-    def append(self, entry: Entry) -> None:
-        """Queue one record for the next group; raises what the writer met, so that nothing goes on unrecorded."""
-        self._writer.add(self, _encode(entry) + b"\n")
+    def placed(self) -> Iterator[tuple[int, Entry]]:
+        """Yield every record on disk in order with its place, as `entries` does."""
+        return placed_entries(self.path)
+
+    def at(self, places: Sequence[int]) -> Iterator[Entry]:
+        """Yield the records that stand at these places, as `append` and `placed` gave them."""
+        if any(place >= self._written for place in places):
+            self._writer.flush()
+        with self.path.open("rb") as file:
+            for place in places:
+                file.seek(place)
+                yield _decode(file.readline())
+
+    def append(self, entry: Entry) -> int:
+        """Queue one record for the next group and return the place it will have.
+
+        Raises what the writer met, so that nothing goes on unrecorded.
+        """
+        line = _encode(entry) + b"\n"
+        self._writer.add(self, line)
+        place = self._end
+        self._end += len(line)
+        return place
 
     def write(self, lines: Sequence[bytes]) -> None:
         """Write a group and wait until it is on disk (called by the writer)."""
         data = memoryview(b"".join(lines))
+        size = len(data)
         while data:
             data = data[os.write(self._file, data) :]
         os.fsync(self._file)
+        self._written += size
 
     def close(self) -> None:
         """Write what is pending and release the lock."""
@@ -138,7 +176,10 @@ class GroupWriter:
             journal.pending.append(line)
             self._dirty[journal] = None
             self._records += 1
-            if self._records == 1 or self._records >= GROUP_RECORDS:
+            if self._records in (
+                1,
+                GROUP_RECORDS,
+            ):  # more than a group are waiting: the thread writes, and comes by itself
                 self._condition.notify_all()
 
     def flush(self) -> None:

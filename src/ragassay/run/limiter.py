@@ -1,8 +1,9 @@
 """When a call to one endpoint may start: slots that adapt, a pace of requests and of tokens, cool-downs, the budget.
 
-Slots begin few and grow by one with each reply (slow start) until the endpoint first refuses; each episode of
-refusals then takes a fifth of them, and one comes back a round of replies (additive increase). Refusals of calls that
-were under way together are one episode. The call that has waited longest starts next, and O(1) is done a call.
+All slots that the board allows are used from the first call on. Where the endpoint refuses calls of that first flight,
+there are as many slots as it served of it (where it served none, one, doubled by each round of replies); each later
+episode of refusals takes a fifth of them, and one comes back a round of replies (additive increase). Refusals of calls
+that were under way together are one episode. The call that has waited longest starts next, and O(1) is done a call.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from ragassay.errors import InputError, ModelError
 from ragassay.run.board_file import Limits
 from ragassay.run.budget import Budget, Need
 
-FIRST_SLOTS = 4
 BACK_OFF = 0.8
 REPLIES_A_SLOT = 10
 """After an episode one slot comes back in a round of replies, and in no fewer than these."""
@@ -63,15 +63,19 @@ class Limiter:
 
     def __init__(self, limits: Limits, budget: Budget, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._most = limits.concurrency
-        self._slots = float(min(FIRST_SLOTS, limits.concurrency))
+        self._slots = float(limits.concurrency)
         self._budget = budget
         self._clock = clock
         self._requests = Pace(limits.requests_per_minute)
         self._tokens = Pace(limits.tokens_per_minute)
         self._queue: deque[Waiting] = deque()
         self._timer: asyncio.TimerHandle | None = None
-        self._slow_start = True
         self._under_way = 0
+        self._served = 0
+        self._sizing = False
+        """Between the first refusal in the first flight and the next episode: what is served says how many it takes."""
+        self._slow_start = False
+        """While nothing of the first flight was served."""
         self._cool_until = float("-inf")
         self._refused_since: float | None = None
         self._in_a_row = 0
@@ -90,7 +94,10 @@ class Limiter:
 
         Raises `InputError` where the budget has no room for it, and `ModelError` where the endpoint serves nobody.
         """
-        self._loop = asyncio.get_running_loop()
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
+        if not self._queue and self._may_start_now(need):
+            return self._started(need, self._clock())
         waiting = Waiting(self._loop.create_future(), need)
         self._queue.append(waiting)
         self._start_waiting()
@@ -116,7 +123,10 @@ class Limiter:
     def succeeded(self, ticket: Ticket) -> None:
         """Take into account that a call was served: where slots were short, there are more of them now."""
         self._used_up = False
+        self._served += 1
         if ticket != self._episodes:
+            if ticket == 0 and self._sizing:
+                self._slots, self._slow_start = float(self._served), False
             return
         self._in_a_row = 0
         self._refused_since = None
@@ -133,8 +143,10 @@ class Limiter:
             self._episodes += 1
             self._in_a_row += 1
             self._refused_since = now if self._refused_since is None else self._refused_since
-            self._slow_start = False
-            self._slots = max(1.0, min(self._slots, self._under_way) * BACK_OFF)
+            self._sizing = self._episodes == 1 and self._served < self._most
+            self._slow_start = self._sizing and not self._served
+            fewer = self._served if self._sizing else min(self._slots, self._under_way) * BACK_OFF
+            self._slots = max(1.0, fewer)
             self._cool(now, _cool_s(self._in_a_row))
         self.cool(error)
 
@@ -167,6 +179,13 @@ class Limiter:
     def under_way(self) -> int:
         """How many are."""
         return self._under_way
+
+    def _may_start_now(self, need: Need | None) -> bool:
+        """Tell whether a call need not wait, where nothing is to be counted or paced and nobody waits before it."""
+        if need is not None or self._under_way >= int(self._slots) or self._used_up:
+            return False
+        now = self._clock()
+        return self._cool_until <= now and self._requests.free_at <= now and self._tokens.free_at <= now
 
     def _start_waiting(self) -> None:
         """Start the calls that have waited longest, as many as may; arm the timer where only time holds the next."""
@@ -214,14 +233,18 @@ class Limiter:
             self._loop.call_soon_threadsafe(self._start_waiting)
 
     def _start(self, head: Waiting, now: float) -> None:
+        head.grant.set_result(self._started(head.need, now))
+
+    def _started(self, need: Need | None, now: float) -> Ticket:
         self._under_way += 1
-        self._peak = max(self._peak, self._under_way)
+        if self._under_way > self._peak:
+            self._peak = self._under_way
         due = now - LATE_S if self._backlog else now
         self._requests.take(1, due)
-        if head.need is not None:
-            self._tokens.take(head.need.expected.tokens, due)
-            self._budget.reserve(head.need)
-        head.grant.set_result(self._episodes)
+        if need is not None:
+            self._tokens.take(need.expected.tokens, due)
+            self._budget.reserve(need)
+        return self._episodes
 
     def _until(self, now: float) -> tuple[Hold | None, float]:
         """Return what time alone holds the next call by, and until when."""

@@ -10,6 +10,7 @@ from typing import Protocol
 
 import msgspec
 
+from ragassay import __version__
 from ragassay.answer import build_messages
 from ragassay.errors import InputError, ModelError, PluginError, StackError, legible
 from ragassay.judge import InvalidReply, build_item, read_verdict
@@ -30,11 +31,12 @@ from ragassay.records import (
 )
 from ragassay.retrieve import search
 from ragassay.run.budget import Amount, Budget
+from ragassay.run.course import Course
 from ragassay.run.journal import Entry
 from ragassay.run.limits import Endpoint
 from ragassay.run.pipeline import Steps, Unjudged, assay
 from ragassay.run.search_threads import Late, SearchThreads
-from ragassay.run.state import ItemState, contexts, outcome_of
+from ragassay.run.state import contexts
 from ragassay.run.status import RunStatus
 from ragassay.seams import Judge, Retriever
 
@@ -71,21 +73,19 @@ class Fixed(msgspec.Struct, frozen=True, kw_only=True):
 class Keeper(Protocol):
     """Where a pass leaves what came of each step: a journal, or nowhere where nothing is to be continued."""
 
-    def append(self, entry: Entry) -> None:
-        """Take one record."""
+    def append(self, entry: Entry) -> int:
+        """Take one record and return its place."""
         ...
 
 
 class PassRun:
     """One pass of one row: asks a question, journals what came of each step before the next, remembers the rest."""
 
-    def __init__(
-        self, row: Row, k: int, run_id: str, fixed: Fixed, journal: Keeper, states: dict[str, ItemState]
-    ) -> None:
+    def __init__(self, row: Row, k: int, run_id: str, fixed: Fixed, journal: Keeper, course: Course) -> None:
         self.row = row
         self.k = k
         self.run_id = run_id
-        self.states = states
+        self.course = course
         self._fixed = fixed
         self._journal = journal
         self._steps = Steps(retrieve=self._retrieve, answer=self._answer, judge=self._judge)
@@ -93,17 +93,9 @@ class PassRun:
         self._spent: dict[str, Answer] = {}
         self._searches: dict[str, Meter] = {}
 
-    def to_ask(self) -> list[Question]:
-        """Return the questions that have not ended, or whose failure a service may have overcome."""
-        return [q for q in self._fixed.benchmark.questions if not self._ended(q)]
-
-    def _ended(self, question: Question) -> bool:
-        state = self.states.get(question.id)
-        return outcome_of(question, state, self._profile) is not None and not (state and state.may_ask_again)
-
     async def ask(self, question: Question) -> Outcome:
-        """Walk one question to its end; a failure is journaled with what it took."""
-        self.states.setdefault(question.id, ItemState())
+        """Walk one question to its end, which is journaled; a failure with what it took."""
+        self.course.open(question.id)
         try:
             outcome = await assay(question, self._steps)
         except (InputError, PluginError, asyncio.CancelledError):
@@ -111,9 +103,11 @@ class PassRun:
         except Exception as error:  # noqa: BLE001 - our own fault becomes a counted class, never a score
             failure = Failure(kind=type(error).__name__, message=legible(error))
             outcome = Outcome(question=question.id, status="harness_failed", score=None, failure=failure)
-        if outcome.failure is not None:
+        if outcome.failure is None:
+            self.take(Entry(event="ended", at=_now_ms(), q=question.id, status=outcome.status, by=__version__))
+        else:
             searches = self._searches.pop(question.id, None)
-            self._record(
+            self.take(
                 Entry(
                     event="failed",
                     at=_now_ms(),
@@ -127,9 +121,9 @@ class PassRun:
             )
         return outcome
 
-    def _record(self, entry: Entry) -> None:
-        self._journal.append(entry)
-        self.states[entry.q].apply(entry)
+    def take(self, entry: Entry) -> None:
+        """Journal one record and fold it in."""
+        self.course.take(entry, self._journal.append(entry))
 
     async def warm_up(self) -> str | None:
         """Search once for nobody, so that no measured search is the first; return why that failed, if it did.
@@ -156,7 +150,7 @@ class PassRun:
             )
 
     async def _retrieve(self, question: Question) -> Retrieval:
-        if (done := self.states[question.id].retrieval) is not None:
+        if (done := self.course.states[question.id].retrieval) is not None:
             return done
         meter = Meter()
         try:
@@ -168,7 +162,7 @@ class PassRun:
             self._keep_spent(question.id, meter)  # the run stops: the question is asked again another time
             raise
         retrieval = msgspec.structs.replace(retrieval, spent=_search_spent(meter))
-        self._record(
+        self.take(
             Entry(
                 event="retrieved",
                 at=_now_ms(),
@@ -218,7 +212,7 @@ class PassRun:
             )
 
     async def _answer(self, question: Question, retrieval: Retrieval) -> Answer:
-        if (done := self.states[question.id].answer) is not None:
+        if (done := self.course.states[question.id].answer) is not None:
             return done
         messages = build_messages(question.input, retrieval.delivered, self._fixed.template)
         with metering() as meter:
@@ -233,11 +227,11 @@ class PassRun:
         answer = msgspec.structs.replace(
             answer, finish_reason=reply.finish_reason, request_id=reply.request_id, model=reply.model
         )
-        self._record(Entry(event="answered", at=_now_ms(), q=question.id, answer=answer))
+        self.take(Entry(event="answered", at=_now_ms(), q=question.id, answer=answer))
         return answer
 
     async def _judge(self, question: Question, retrieval: Retrieval, answer: Answer) -> Verdict:
-        state = self.states[question.id]
+        state = self.course.states[question.id]
         item = build_item(question, answer.text, contexts(retrieval), self._profile)
         fault: InvalidReply | None = None
         for raw in state.replies:
@@ -267,7 +261,7 @@ class PassRun:
         raw = msgspec.structs.replace(raw, attempts=meter.attempts, cost_microusd=meter.cost_microusd)
         if meter.attempts:
             raw = msgspec.structs.replace(raw, usage=meter.usage, latency_ms=meter.latency_ms)
-        self._record(Entry(event="judge_reply", at=_now_ms(), q=question.id, raw=raw))
+        self.take(Entry(event="judge_reply", at=_now_ms(), q=question.id, raw=raw))
         return raw
 
 
@@ -281,7 +275,7 @@ def interleaved(passes: Iterable[PassRun], seed: int) -> Iterator[tuple[PassRun,
         by_k.setdefault(run.k, []).append(run)
     for k in sorted(by_k):
         runs = sorted(by_k[k], key=lambda run: run.row.name)
-        wanted = {run.run_id: {q.id: q for q in run.to_ask()} for run in runs}
+        wanted = {run.run_id: {q.id: q for q in run.course.to_ask()} for run in runs}
         ids = sorted({q for questions in wanted.values() for q in questions})
         order = random.Random(f"{seed}/{k}")
         order.shuffle(ids)

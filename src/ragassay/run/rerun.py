@@ -19,12 +19,13 @@ from ragassay.manifest.statement import WithheldRow
 from ragassay.records import OutputRow
 from ragassay.run.board_file import STACK_TIMEOUT_S
 from ragassay.run.budget import Budget
+from ragassay.run.course import Course, Order
 from ragassay.run.journal import Entry
 from ragassay.run.passes import Fixed, PassRun, Row
 from ragassay.run.rerun_parts import NotPossible, Rebuilt, check_deterministic, find_corpus, rebuild
 from ragassay.run.rerun_rows import Rerun, compared, not_possible
 from ragassay.run.search_threads import SearchThreads
-from ragassay.run.state import ItemState, outcomes_of
+from ragassay.run.state import outcomes_of
 
 
 def rerun(files: Mapping[str, bytes], *, corpus: Path | None = None, workspace: Path | None = None) -> Rerun:
@@ -72,8 +73,9 @@ def _rerun(
 class _Nowhere:
     """Keeps no record of a step: an interrupted re-execution begins anew."""
 
-    def append(self, entry: Entry) -> None:
+    def append(self, entry: Entry) -> int:
         """Let it go."""
+        return 0
 
 
 async def _execute(document: RunDocument, rebuilt: Rebuilt) -> Sequence[OutputRow]:
@@ -97,14 +99,14 @@ async def _execute(document: RunDocument, rebuilt: Rebuilt) -> Sequence[OutputRo
         threads={row.name: SearchThreads(row.name)},
         budget=Budget(),
     )
-    states: dict[str, ItemState] = {}
-    run = PassRun(row, predicate.pass_.k, predicate.run_id, fixed, _Nowhere(), states)
+    course = Course(Order(benchmark), config.measure.scorer)
+    run = PassRun(row, predicate.pass_.k, predicate.run_id, fixed, _Nowhere(), course)
     try:
         for question in benchmark.questions:
             await run.ask(question)
     finally:
         await rebuilt.answering.close()
-    outcomes = outcomes_of(benchmark, states, config.measure.scorer)
+    outcomes = outcomes_of(benchmark, course.states, config.measure.scorer)
     if outcomes is None:
         raise NotPossible("not every question came to an end")
     judge = _judge_digest(document)

@@ -65,26 +65,30 @@ class Tally(msgspec.Struct):
         """Count what the calls inside searches were counted as when they were made."""
         self.spent = _sum(self.spent, counted)
 
+    def add_state(self, state: ItemState, answer: ModelTable, judge: ModelTable | None) -> None:
+        """Count what is journaled of one question."""
+        self.add_searches(state.counted)
+        final = state.failed is not None and not state.may_ask_again
+        if state.answer is not None:
+            self.answering.done += 1
+            self.answering.add(state.answer.usage)
+            self.count(answer, state.answer.usage, state.answer.cost_microusd, _assumed(state.retrieval, state.answer))
+        if state.spent is not None:
+            kind = state.failed[1].kind if state.failed else None
+            assumed = _assumed(state.retrieval, state.spent) if kind in REPLIED else None
+            self.count(answer, state.spent.usage, state.spent.cost_microusd, assumed)
+        if final or (state.replies and state.failed is None):
+            self.judging.done += 1
+        for raw in (*state.earlier, *state.replies):
+            self.judging.add(raw.usage)
+            self.count(judge, raw.usage, raw.cost_microusd, _assumed_verdict(raw))
+
 
 def tally(states: Iterable[ItemState], answer: ModelTable, judge: ModelTable | None) -> Tally:
     """Count the states of any number of passes."""
     found = Tally()
     for state in states:
-        found.add_searches(state.counted)
-        final = state.failed is not None and not state.may_ask_again
-        if state.answer is not None:
-            found.answering.done += 1
-            found.answering.add(state.answer.usage)
-            found.count(answer, state.answer.usage, state.answer.cost_microusd, _assumed(state.retrieval, state.answer))
-        if state.spent is not None:
-            kind = state.failed[1].kind if state.failed else None
-            assumed = _assumed(state.retrieval, state.spent) if kind in REPLIED else None
-            found.count(answer, state.spent.usage, state.spent.cost_microusd, assumed)
-        if final or (state.replies and state.failed is None):
-            found.judging.done += 1
-        for raw in (*state.earlier, *state.replies):
-            found.judging.add(raw.usage)
-            found.count(judge, raw.usage, raw.cost_microusd, _assumed_verdict(raw))
+        found.add_state(state, answer, judge)
     return found
 
 

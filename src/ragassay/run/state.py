@@ -5,7 +5,7 @@ Everything here is a function of stored bytes, so a resumed pass and an undistur
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -49,7 +49,10 @@ class ItemState(msgspec.Struct):
 
     def apply(self, entry: Entry) -> None:
         """Take one journal entry into account."""
-        self.counted = Amount(*map(sum, zip(self.counted, _counted(entry), strict=True)))
+        if entry.event == "ended":
+            return
+        if (counted := _counted(entry)) != NOTHING:
+            self.counted = Amount(self.counted.tokens + counted.tokens, self.counted.microusd + counted.microusd)
         if entry.event == "spent":
             self.lost_searches = added(self.lost_searches, entry.search_spent or Spent())
             return
@@ -77,15 +80,22 @@ class ItemState(msgspec.Struct):
 
     @property
     def may_ask_again(self) -> bool:
-        """True for a failure of a service; a judge that gave no valid reply has used up its attempts."""
-        return self.failed is not None and self.failed[1].kind != "unjudged"
+        """True for a failure of a service."""
+        return self.failed is not None and may_recover(self.failed[1].kind)
+
+
+def may_recover(kind: str) -> bool:
+    """Tell whether asking again may help: a judge that gave no valid reply has used up its attempts."""
+    return kind != "unjudged"
 
 
 def _counted(entry: Entry) -> Amount:
     """Return what an entry says was counted for a search; where it does not say so, what is known of its calls."""
     if entry.search_counted is not None:
         return Amount(*entry.search_counted)
-    spent = entry.search_spent or (entry.retrieval.spent if entry.retrieval else Spent())
+    spent = entry.search_spent or (entry.retrieval.spent if entry.retrieval else None)
+    if spent is None:
+        return NOTHING
     return Amount((spent.usage.input_tokens or 0) + (spent.usage.output_tokens or 0), spent.cost_microusd or 0)
 
 
@@ -95,6 +105,18 @@ def replay(entries: Iterable[Entry]) -> dict[str, ItemState]:
     for entry in entries:
         states.setdefault(entry.q, ItemState()).apply(entry)
     return states
+
+
+def in_turn(entries: Iterable[Entry]) -> Iterator[ItemState]:
+    """Yield the state of every question that the journal knows, those that have ended as they end."""
+    states: dict[str, ItemState] = {}
+    for entry in entries:
+        if entry.event == "ended":
+            if (state := states.pop(entry.q, None)) is not None:
+                yield state
+        else:
+            states.setdefault(entry.q, ItemState()).apply(entry)
+    yield from states.values()
 
 
 def outcome_of(question: Question, state: ItemState | None, profile: Profile) -> Outcome | None:
@@ -145,11 +167,14 @@ def outcomes_of(benchmark: Benchmark, states: dict[str, ItemState], profile: Pro
 
 
 def refusals(benchmark: Benchmark, states: dict[str, ItemState], profile: Profile) -> dict[str, list[str]]:
-    """Return, by question id, why each raw reply of the judge was refused ('' for the one that was used)."""
+    """Return, by question id, why each raw reply of the judge was refused ('' for the one that was used).
+
+    A question whose only reply was used is left out.
+    """
     return {
         question.id: _refusals(question, state, profile)
         for question in benchmark.questions
-        if (state := states.get(question.id)) and (state.earlier or state.replies)
+        if (state := states.get(question.id)) and (state.earlier or len(state.replies) > 1 or state.failed)
     }
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from ragassay.errors import ModelError
 from ragassay.judge import LLMJudge, read_verdict
+from ragassay.judge.llm import AHEAD_S
 from ragassay.records import JSON, Claim, JudgeItem, Message, Reply
 from ragassay.testing.judge_reply import nonce_of, profile2_reply
 from ragassay.testing.scripted_model import ScriptedModel
@@ -90,6 +91,22 @@ def test_calls_under_way_together_find_out_together() -> None:
 
     assert asyncio.run(work()) == ["json_object"] * 8
     assert endpoint.asked == ["json_schema", *["json_object"] * 8]
+    assert len(one.notes) == 1
+
+
+def test_a_slow_first_call_holds_nobody_up_for_long() -> None:
+    """Where the first call takes its time, the others ask for themselves; what was taken first is kept to."""
+    endpoint = Endpoint("json_object", "none")
+    endpoint.delay_s = 2 * AHEAD_S
+    one = judge(endpoint)
+
+    async def work() -> list[str | None]:
+        return [raw.format for raw in await asyncio.gather(*(one.grade(ITEM) for _ in range(3)))]
+
+    assert asyncio.run(work()) == ["json_object"] * 3
+    assert sorted(endpoint.asked) == [*["json_object"] * 3, *["json_schema"] * 3]
+    asyncio.run(work())
+    assert endpoint.asked[6:] == ["json_object"] * 3
     assert len(one.notes) == 1
 
 

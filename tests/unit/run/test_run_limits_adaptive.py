@@ -13,7 +13,7 @@ from ragassay.errors import ModelError
 from ragassay.records import Reply, Usage
 from ragassay.run.board_file import Limits
 from ragassay.run.budget import Budget
-from ragassay.run.limiter import BACK_OFF, FIRST_SLOTS, Pace
+from ragassay.run.limiter import BACK_OFF, Limiter, Pace
 from ragassay.run.limits import ATTEMPTS, Endpoint
 
 Found = tuple[HiddenServer, Endpoint, list[object], float]
@@ -34,22 +34,54 @@ def _simulate(calls: int, *, limits: Limits | None = None, workers: int = 128, *
 
 @pytest.mark.parametrize("hidden", [5, 10, 20, 50])
 def test_slots_settle_near_a_hidden_limit(hidden: int) -> None:
-    """Over 2,000 calls the load stays within 15 % of what the server takes, few are refused, and all are answered."""
+    """Over 2,000 calls the load stays within 15 % of what the server takes, and all are answered.
+
+    Few are refused besides those of the first flight, with which the endpoint says how many it takes.
+    """
     server, _, found, seconds = _simulate(2_000, at_once=hidden)
     assert all(isinstance(one, Reply) for one in found)
     load = [now for _, now in server.load[len(server.load) // 4 :]]
     assert 0.85 * hidden <= sum(load) / len(load) <= hidden
-    assert server.refused <= 2_000 * 0.06
+    assert server.refused <= 64 - hidden + 2_000 * 0.06
     assert seconds <= 1.25 * 2_000 / hidden
 
 
 def test_a_server_that_takes_everything_gets_all_that_the_board_allows() -> None:
-    """Without a refusal slots double with each round until the limit, and nothing is spent on probing later."""
+    """Without a refusal all slots are used from the first call on, and nothing is spent on probing."""
     server, where, _, seconds = _simulate(2_000, latency_s=1.0, jitter=0.0)
     early = [now for at, now in server.load if at < server.came[0] + 0.5]
-    assert max(early) == FIRST_SLOTS
+    assert max(early) == 64
     assert server.peak == where.limiter.report().slots == 64
-    assert seconds <= 2_000 / 64 + 5
+    assert seconds == pytest.approx(-(-2_000 // 64), abs=0.01)
+
+
+@pytest.mark.parametrize("served", [1, 5, 20])
+def test_the_first_flight_says_how_many_an_endpoint_takes(served: int) -> None:
+    """Where 64 begin together and some are refused, there are as many slots as were served, whichever came first."""
+
+    async def work(clock: Clock, refused_first: bool) -> int:
+        limiter = Limiter(Limits(concurrency=64), Budget(), clock=clock)
+        tickets = [await limiter.acquire(None) for _ in range(64)]
+        for at in range(64) if refused_first else reversed(range(64)):
+            if at < 64 - served:
+                limiter.refused(tickets[at], fault("rate_limited"))
+            else:
+                limiter.succeeded(tickets[at])
+            limiter.release(None)
+        return limiter.slots
+
+    for refused_first in (True, False):
+        assert virtual_time.run(lambda clock, first=refused_first: work(clock, first)) == served  # type: ignore[misc]
+
+
+def test_a_first_flight_of_which_none_is_served_begins_with_one() -> None:
+    """The slots are doubled by each round of replies, until there are as many as the board allows."""
+    _, where, found, _ = _simulate(
+        500, workers=64, jitter=0.0, refuse=lambda n: fault("rate_limited") if n < 64 else None
+    )
+    assert all(isinstance(one, Reply) for one in found)
+    assert where.limiter.slots == 64
+    assert where.limiter.report().episodes == 1
 
 
 def test_a_server_with_a_limit_per_minute_is_used_to_it() -> None:
@@ -228,9 +260,9 @@ def test_a_late_timer_does_not_slow_the_pace_down() -> None:
 
 
 def test_slots_that_nobody_needs_do_not_grow() -> None:
-    """One call at a time says nothing of what more would meet: the slots stay as few as they began."""
-    _, where, _, _ = _simulate(100, workers=1)
-    assert where.limiter.slots == FIRST_SLOTS
+    """One call at a time says nothing of what more would meet: after a refusal there is one more than is used."""
+    _, where, _, _ = _simulate(100, workers=1, refuse=lambda n: fault("rate_limited") if n == 0 else None)
+    assert where.limiter.slots == 2
 
 
 def test_failed_calls_give_their_tokens_back() -> None:
