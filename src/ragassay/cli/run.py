@@ -20,6 +20,7 @@ from ragassay.cli.interrupts import interruptible
 from ragassay.cli.key_values import key_values
 from ragassay.cli.models import weights_cache
 from ragassay.cli.passphrase import log_signer, run_signer
+from ragassay.cli.run_executor import EXECUTORS, Where, build_there, embed_there, on_cluster
 from ragassay.errors import InputError, VerifyError, legible
 from ragassay.manifest.files import BESIDE, REGISTRY
 from ragassay.manifest.log_disk import read_file
@@ -29,6 +30,7 @@ from ragassay.run.board_file import BoardFile, load_board
 from ragassay.run.board_run import Ended, plan_passes, run_passes
 from ragassay.run.budget import Budget
 from ragassay.run.build import Keys, needed_keys
+from ragassay.run.executor import Executor
 from ragassay.run.held import held_passes
 from ragassay.run.passes import Row
 from ragassay.run.plan import PassPlan, orphans
@@ -53,6 +55,9 @@ from ragassay.site.safe import one_line
 @click.option("--new", is_flag=True, help="Give up begun passes and begin new ones.")
 @click.option("--seal", is_flag=True, help="Sign passes as they are, even where a service failed.")
 @click.option("--allow-missing-evidence", is_flag=True, help="Run although evidence is not in the corpus.")
+@click.option("--executor", type=click.Choice(EXECUTORS), default="local", help="Who asks: this process, or a cluster.")
+@click.option("--address", metavar="ADDRESS", help="The Ray cluster: auto or HOST:PORT; default: one is started here.")
+@click.option("--workers", type=int, metavar="N", help="With --executor ray: how many workers are started in all.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was run as JSON.")
 def command(
     board_path: Path,
@@ -66,6 +71,9 @@ def command(
     new: bool,
     seal: bool,
     allow_missing_evidence: bool,
+    executor: str,
+    address: str | None,
+    workers: int | None,
     as_json: bool,
 ) -> int:
     """Run a board: every question of every row, three passes by default, each signed as it ends."""
@@ -79,11 +87,13 @@ def command(
         allow_missing_evidence=allow_missing_evidence,
         weights_cache=weights_cache(),
     )
+    where = Where(executor, address, workers)
+    where.check()
     if dry_run:
         return _dry_run(board, space, options, as_json)
     if announce:
         return _announce(board, space, options, as_json)
-    executed = execute(board, space, options, over_budget=over_budget)
+    executed = execute(board, space, options, over_budget=over_budget, where=where)
     if as_json:
         click.echo(json.dumps([to_json_ended(end) for end in executed.ended], indent=1))
     return finish(board, space, site or board.path.parent / "site", executed, quiet=as_json)
@@ -110,15 +120,22 @@ class Planned(NamedTuple):
     plans: Sequence[PassPlan]
     registrar: Registrar
     status: RunStatus
+    executor: Executor | None
+    """None: this process asks."""
 
 
 @contextlib.contextmanager
 def planned(
-    board: BoardFile, space: Workspace, options: Options, agreed: Callable[[Prepared, Sequence[Row]], object]
+    board: BoardFile,
+    space: Workspace,
+    options: Options,
+    agreed: Callable[[Prepared, Sequence[Row]], object],
+    where: Where = Where(),  # noqa: B008 - a frozen value
 ) -> Iterator[Planned]:
     """Prepare the board and announce its passes in the log; the rows' stacks are open until the block ends.
 
-    `agreed` is called before anything is announced, and raises where the run is not to begin.
+    `agreed` is called before anything is announced, and raises where the run is not to begin. Workers on a cluster have
+    built the rows before that too.
     """
     from ragassay.cli.progress import Building
 
@@ -130,17 +147,20 @@ def planned(
         click.echo(f"row {name!r} is left out: {reason}", err=True)
     status = RunStatus()
     with printing_aside(), contextlib.ExitStack() as stack:
+        executor = stack.enter_context(on_cluster(where, board, options))
+        embed_there(executor, prepared, space, building)
         built = build_rows(prepared, space, options, building, status)
         for row in built:
             stack.callback(_close, row.name, row.retriever)
         agreed(prepared, built)
+        build_there(executor, prepared, built, space, building)
         if options.new:
             for name, note in held_passes(space).items():
                 click.echo(f"given up: {one_line(name)}: {note}", err=True)
         plans = plan_passes(built, prepared.benchmark, space, registrar, options)
         status.notes += registrar.signed_by_others(plans)
         status.notes += orphans(space, {row.name for row in board.rows})
-        yield Planned(prepared, built, plans, registrar, status)
+        yield Planned(prepared, built, plans, registrar, status, executor)
 
 
 def execute(
@@ -150,6 +170,7 @@ def execute(
     *,
     over_budget: bool = False,
     announced: Callable[[Registrar], object] = lambda _: None,
+    where: Where = Where(),  # noqa: B008 - a frozen value
 ) -> Executed:
     """Run the board and return how each pass ended; the caller prints the board.
 
@@ -162,7 +183,7 @@ def execute(
     def agreed(prepared: Prepared, rows: Sequence[Row]) -> None:
         agree(prepared, rows, space, options, over_budget=over_budget)
 
-    with planned(board, space, options, agreed) as plan:
+    with planned(board, space, options, agreed, where) as plan:
         announced(plan.registrar)
         _warn_unseen(plan, space)
         _allow_open_files(len(plan.plans))
@@ -225,7 +246,14 @@ def _allow_open_files(journals: int) -> None:
 async def _interruptible(plan: Planned, space: Workspace, options: Options) -> list[Ended]:
     with interruptible(plan.status):
         return await run_passes(
-            plan.prepared, plan.rows, plan.plans, space, registrar=plan.registrar, options=options, status=plan.status
+            plan.prepared,
+            plan.rows,
+            plan.plans,
+            space,
+            registrar=plan.registrar,
+            options=options,
+            status=plan.status,
+            executor=plan.executor,
         )
 
 
