@@ -12,6 +12,7 @@ import click
 from ragassay.cli.export_beir import beir
 from ragassay.cli.export_csv import csv
 from ragassay.cli.export_junit import junit
+from ragassay.cli.export_mlflow import mlflow
 from ragassay.cli.export_otel import otel
 from ragassay.cli.export_parquet import parquet
 from ragassay.cli.export_ragas import ragas
@@ -54,6 +55,7 @@ command.add_command(junit)
 command.add_command(ragas)
 command.add_command(ragchecker)
 command.add_command(otel)
+command.add_command(mlflow)
 
 
 @command.command("bundle")

@@ -45,9 +45,16 @@ class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
 class VerifiedRun:
     """One verified run; its questions and items can be read until the next run is taken."""
 
-    def __init__(self, facts: RunFacts, held: list[RunDocument], withheld: Mapping[str, frozenset[str]]) -> None:
+    def __init__(
+        self,
+        facts: RunFacts,
+        held: list[RunDocument],
+        withheld: Mapping[str, frozenset[str]],
+        files: Mapping[str, bytes],
+    ) -> None:
         self.facts = facts
         self._held = held
+        self._files = files
         self._withheld = withheld
 
     @property
@@ -55,6 +62,16 @@ class VerifiedRun:
         if not self._held:
             raise RuntimeError(f"run {self.facts.run} is over: its items are read before the next run is taken")
         return self._held[0]
+
+    def end(self) -> None:
+        """Let go of the run: the next one is taken."""
+        self._held.clear()
+        self._files = {}
+
+    @property
+    def files(self) -> Mapping[str, bytes]:
+        """The files of the run as they were verified; none once the next run is taken."""
+        return self._files
 
     @property
     def predicate(self) -> RunPredicate:
@@ -126,7 +143,7 @@ class RunSource:
             seen.add(run.facts.run)
             self.exported += 1
             yield run
-            held.clear()
+            run.end()
 
     def _open(self, given: Given, seen: set[str], held: list[RunDocument]) -> VerifiedRun | None:
         try:
@@ -150,7 +167,7 @@ class RunSource:
             self._leave_out(given.name, error.code, str(error), refused=True)
             return None
         held.append(document)
-        return VerifiedRun(facts, held, withheld)
+        return VerifiedRun(facts, held, withheld, read.files)
 
     def _not_wanted(self, facts: RunFacts, seen: set[str]) -> tuple[str, str] | None:
         if facts.run in seen:
