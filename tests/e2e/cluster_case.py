@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,8 +27,10 @@ NAMED = "RAGASSAY_TEST_CLUSTER"
 class Nodes:
     """A running cluster: its address, the surroundings of its processes, and how to take its second machine away."""
 
-    def __init__(self, process: subprocess.Popen[str], address: str, env: dict[str, str]) -> None:
+    def __init__(self, process: subprocess.Popen[str], address: str, env: dict[str, str], folder: Path) -> None:
         self._process = process
+        self.folder = folder
+        """Where the cluster keeps its logs, and its workers what they are sent."""
         self.address = address
         self.env = env
 
@@ -72,7 +74,7 @@ def two_nodes() -> Iterator[Nodes]:
     try:
         line = process.stdout.readline()
         assert line, "the cluster did not start"
-        yield Nodes(process, json.loads(line)["address"], env)
+        yield Nodes(process, json.loads(line)["address"], env, folder)
     finally:
         process.stdin.close()
         process.wait(60)
@@ -117,7 +119,8 @@ def write_board(
     (folder / "questions.json").write_text(json.dumps({"samples": samples}), encoding="utf-8")
     rows = {"no-retrieval": '{ kind = "none" }', "bm25": '{ kind = "bm25" }'}
     if dense:
-        rows["dense"] = '{ kind = "dense" }'
+        rows |= {"dense": '{ kind = "dense" }', "tantivy": '{ kind = "tantivy" }', "usearch": '{ kind = "usearch" }'}
+        rows["both"] = '{ kind = "hybrid", of = [ { kind = "tantivy" }, { kind = "usearch" } ] }'
     board = f'name = "cluster"\npasses = {passes}\n[corpus]\npath = "docs"\n[benchmark]\nfile = "questions.json"\n'
     board += f'[answer]\n{answer}\n[judge]\nkind = "literal"\n'
     board += "".join(f'[[rows]]\nname = "{name}"\ntop_k = 2\nstack = {stack}\n' for name, stack in rows.items())
@@ -125,13 +128,16 @@ def write_board(
     subprocess.run([*RAGASSAY, "keys", "init"], cwd=folder, check=True, capture_output=True)
 
 
-def run(folder: Path, nodes: Nodes | None, *options: str) -> subprocess.Popen[str]:
+def run(
+    folder: Path, nodes: Nodes | None, *options: str, variables: Mapping[str, str] | None = None
+) -> subprocess.Popen[str]:
     """Begin `ragassay run`, on the cluster where one is given."""
+    surroundings = nodes.env if nodes else dict(os.environ)
     where = ["--executor", "ray", "--address", nodes.address] if nodes else []
     return subprocess.Popen(
         [*RAGASSAY, "run", *where, *options],
         cwd=folder,
-        env=nodes.env if nodes else None,
+        env={**surroundings, **(variables or {})},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -31,6 +31,7 @@ from ragassay.errors import PluginError
 from ragassay.manifest import decode_run, read_run
 from ragassay.plugins import weights
 
+KEY = "sk-that-stands-in-no-file-of-the-cluster"
 MODEL = 'kind = "openai"\nid = "counter"\nbase_url = "{url}"\nlimits = {{ concurrency = 8 }}'
 
 
@@ -66,12 +67,14 @@ def test_a_worker_killed_in_the_middle_is_replaced_and_nothing_is_asked_twice(tm
     """SIGKILL of one of two workers: every answer is journaled once, and only its calls under way are made again."""
     log = tmp_path / "calls.log"
     with counting_server(log, "--latency-ms", "60") as url:
-        write_board(tmp_path, 100, answer=MODEL.format(url=url))
-        process = run(tmp_path, nodes)
+        write_board(tmp_path, 100, answer=MODEL.format(url=url) + '\nkey_env = "SOME_KEY"')
+        process = run(tmp_path, nodes, variables={"SOME_KEY": KEY})
         wait_until(lambda: calls(log) >= 40, process)
         os.kill(nodes.workers()[0], signal.SIGKILL)
         said = ended(process)
     assert "was lost" in said
+    assert KEY not in said
+    assert not [path for path in nodes.folder.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
     found = answers(tmp_path)
     assert len(found) == 200
     assert all(len(texts) == 1 for texts in found.values())
@@ -142,7 +145,9 @@ def test_the_rate_of_one_endpoint_holds_over_the_cluster(tmp_path: Path, nodes: 
 
 @pytest.mark.slow
 def test_a_corpus_is_embedded_on_the_cluster(tmp_path: Path, nodes: Nodes) -> None:
-    """Workers without a shared disk embed the chunks, get all vectors back, and find what one process finds."""
+    """Workers without a shared disk embed the chunks, get vectors and indexes back, and find what one process finds."""
+    pytest.importorskip("tantivy")
+    pytest.importorskip("usearch")
     try:
         weights.require("minilm-l6-v2-int8", weights.default_cache())
     except PluginError as error:
@@ -152,6 +157,9 @@ def test_a_corpus_is_embedded_on_the_cluster(tmp_path: Path, nodes: Nodes) -> No
     assert "embedding on 2 workers: 600/600" in said
     there = _contents(tmp_path / ".ragassay")
     (tmp_path / ".ragassay" / "runs").rename(tmp_path / "there")
+    sent = nodes.folder / "home" / ".cache" / "ragassay" / "cluster" / "indexes"
+    assert sorted(path.parent.name for path in sent.glob("*/ragassay_*")) == ["tantivy", "usearch"]
+    assert not list(sent.glob("*/.ragassay_*.lock")), "an index that was sent is not built again"
     ended(run(tmp_path, None, "--new"))
     assert there == _contents(tmp_path / ".ragassay")
 

@@ -33,12 +33,19 @@ class Where(NamedTuple):
     workers: int | None = None
 
     def check(self) -> None:
-        """Raise `InputError` for options that say nothing without the executor `ray`."""
+        """Raise `InputError` for options that say nothing without the executor `ray`; import Ray where that is to ask.
+
+        It has to come before any stack: see `imported_ray`.
+        """
         given = [
             name for name, value in (("--address", self.address), ("--workers", self.workers)) if value is not None
         ]
         if self.executor == "local" and given:
             raise InputError(f"{' and '.join(given)} belong to --executor ray")
+        if self.executor == "ray":
+            from ragassay.run.cluster.joined import imported_ray
+
+            imported_ray()
 
 
 @contextlib.contextmanager

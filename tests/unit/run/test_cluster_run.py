@@ -316,7 +316,7 @@ def test_a_worker_that_describes_a_stack_otherwise_is_refused(tmp_path: Path, mo
     monkeypatch.setattr(BM25, "build", build)
     with pytest.raises(InputError, match="it would not measure what was planned") as caught:
         lab.run()
-    assert "row 'row': engine is 'other', and was planned as" in str(caught.value)
+    assert "row 'row': stack.engine was None and is now 'other'" in str(caught.value)
     assert not list(lab.space.passes.glob("*/*"))
 
 

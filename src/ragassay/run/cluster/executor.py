@@ -14,14 +14,15 @@ from collections.abc import Sequence
 from ragassay.run.board_file import BoardFile, Limits, RowTable
 from ragassay.run.budget import Amount, Budget
 from ragassay.run.build import Report, StackBuilder
-from ragassay.run.cluster.blocks import Vectors
 from ragassay.run.cluster.dispatch import Dispatch
 from ragassay.run.cluster.fitness import refuse_local_addresses, refuse_unfit
 from ragassay.run.cluster.gate_messages import Figures, encode, read_figures
+from ragassay.run.cluster.indexes import indexes_of
 from ragassay.run.cluster.joined import Cluster
 from ragassay.run.cluster.kit import Kit
 from ragassay.run.cluster.links import Link
 from ragassay.run.cluster.messages import Batch
+from ragassay.run.cluster.shipments import IndexPieces, Shipment, VectorBlocks
 from ragassay.run.cluster.shipped import parts_within, weights_of
 from ragassay.run.cluster.staff import Embedding, Staff
 from ragassay.run.cluster.worker import machine
@@ -81,11 +82,12 @@ class Clustered:
             evidence=prepared.ready.evidence,
             rows=[(tables[row.name], row.config, row.owns_corpus) for row in rows],
         )
-        vectors = [
-            Vectors(workspace.cache, embedder.describe(), chunks)
+        indexes = indexes_of(workspace.cache, [row.retriever for row in rows])
+        shipments: list[Shipment] = [
+            VectorBlocks(workspace.cache, embedder.describe(), chunks)
             for embedder, _, _ in self._embedders(prepared, workspace, report)
         ]
-        await self._staff.build(kit, prepared.keys, vectors)
+        await self._staff.build(kit, prepared.keys, [*shipments, IndexPieces(workspace.cache, indexes)])
 
     async def ask_all(self, passes: Sequence[PassRun], prepared: Prepared, status: RunStatus) -> None:
         """Ask what is left of every pass, once more where a service failed on few questions."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -112,6 +113,20 @@ def _absent(name: str, said: str) -> str:
     )
 
 
+def imported_ray() -> Any:
+    """Return Ray, which has to be imported before any stack is: usearch's library ends a process that joins later.
+
+    Raises `PluginError` where it is not installed, or comes too late.
+    """
+    if "ray" not in sys.modules and "usearch" in sys.modules:
+        raise PluginError("Ray has to be imported before usearch in one process: import ray first")
+    try:
+        import ray
+    except ImportError as error:
+        raise PluginError("a run on a cluster needs Ray: pip install 'ragassay[ray]'") from error
+    return ray
+
+
 @contextmanager
 def joined(address: str | None, *, workers: int | None = None, cache: str | None = None) -> Iterator[Cluster]:
     """Join the cluster at `address` (`auto`: one that runs here), or start one on this machine until the block ends.
@@ -120,10 +135,7 @@ def joined(address: str | None, *, workers: int | None = None, cache: str | None
     that cannot be used, `PluginError` where Ray is not installed or the cluster cannot be joined.
     """
     _refuse(address, workers)
-    try:
-        import ray
-    except ImportError as error:
-        raise PluginError("a run on a cluster needs Ray: pip install 'ragassay[ray]'") from error
+    ray = imported_ray()
     if ray.is_initialized():  # whoever did that also ends it
         yield Cluster(ray, workers, cache)
         return

@@ -19,11 +19,9 @@ from ragassay.run.build import Keys, StackBuilder, described, make_endpoint, mak
 from ragassay.run.cluster.gate_line import GateLine, LineBudget, OnLine
 from ragassay.run.limits import Endpoint
 from ragassay.run.passes import Fixed, Row
+from ragassay.run.plan import differences
 from ragassay.run.search_threads import SearchThreads
 from ragassay.seams import Progress
-
-MOST_SHOWN = 80
-"""Characters of a value that an error shows."""
 
 
 class Kit(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,7 +79,7 @@ def bench_of(kit: Kit, keys: Keys, line: GateLine, cache: Cache) -> Bench:
     rows = [_row(*planned, builder) for planned in kit.rows]
     problems = [problem for row in rows for problem in _differences(row)]
     for name, found, planned in _models(kit, answering.describe(), judge.describe()):
-        problems += [f"{name}: {problem}" for problem in differences(planned, found)]
+        problems += differences(name, planned, found)
     if problems:
         raise InputError("it would not measure what was planned", dict.fromkeys(problems))
     return Bench(
@@ -114,34 +112,17 @@ def _row(table: RowTable, config: Config, owns: bool, builder: StackBuilder) -> 
 
 
 def _differences(row: Row) -> list[str]:
-    found = described(row.retriever, f"row {row.name!r}")
-    return [f"row {row.name!r}: {one}" for one in differences(row.config.measure.stack["describe"], found)]
+    place = f"row {row.name!r}"
+    return list(differences(f"{place}: stack", row.config.measure.stack["describe"], described(row.retriever, place)))
 
 
 def _models(kit: Kit, answering: JSON, judge: JSON) -> list[tuple[str, JSON, JSON]]:
     """Return the name of the answering model and of the judge, what each says here and what was planned."""
     found = []
     for _, config, _owns in kit.rows[:1]:
-        found.append(("the answering model", answering, config.measure.answer["describe"]))
-        found.append(("the judge", judge, config.measure.judge["describe"]))
+        found.append(("answering model", answering, config.measure.answer["describe"]))
+        found.append(("judge", judge, config.measure.judge["describe"]))
     return found
-
-
-def differences(planned: JSON, found: JSON, place: str = "") -> list[str]:
-    """Return a line for each member in which two descriptions differ: where, what was planned, and what is here."""
-    lines = []
-    for key in sorted(planned.keys() | found.keys()):
-        at, before, here = f"{place}{key}", planned.get(key), found.get(key)
-        if isinstance(before, dict) and isinstance(here, dict):
-            lines += differences(before, here, f"{at}.")
-        elif before != here:
-            lines.append(f"{at} is {_shown(here)}, and was planned as {_shown(before)}")
-    return lines
-
-
-def _shown(value: object) -> str:
-    text = ascii(value)
-    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
 
 
 def silent(_what: str) -> Progress:

@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from ragassay.errors import RagassayError, legible
 from ragassay.records import JSON
+from ragassay.run.cluster.indexes import Piece
 from ragassay.run.cluster.messages import Batch, Hello, Task, encode, error_of, read_batch, read_batches, read_fault
 from ragassay.run.cluster.messages import read_hello as _read_hello
 
@@ -96,6 +97,14 @@ class RayLink:
     async def keep_block(self, about: JSON, data: Any) -> None:
         """Send it a block of vectors."""
         self._raise(await self._call("keep_block", about, data))
+
+    async def lacking_indexes(self, folders: Sequence[str]) -> list[str]:
+        """Return which of these indexes its cache lacks."""
+        return list(await self._call("lacking_indexes", list(folders)))
+
+    async def keep_piece(self, piece: Piece, data: Any, *, first: bool) -> None:
+        """Send it a piece of an index."""
+        self._raise(await self._call("keep_piece", tuple(piece), data, first))
 
     async def build(self, sealed: bytes, gate: Any) -> None:
         """Have it build everything; raises what stands in the way."""

@@ -68,12 +68,16 @@ class Batch(msgspec.Struct, kw_only=True):
 
 
 class Hello(msgspec.Struct, frozen=True, kw_only=True):
-    """What a worker says of itself when it has started; `seal_key` is the public key that keys are sealed for."""
+    """What a worker says of itself when it has started.
+
+    Workers of one machine and one cache folder share what is sent there; keys are sealed for `seal_key`.
+    """
 
     version: str
     machine: str
     node: str
     pid: int
+    cache: str
     seal_key: bytes
 
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from pathlib import Path
 from typing import Any
 
 from ragassay import canon
 from ragassay.errors import InputError, PluginError, RagassayError
-from ragassay.plugins import weights
 from ragassay.records import JSON
 from ragassay.run.build import Keys, Report
-from ragassay.run.cluster.blocks import Vectors
 from ragassay.run.cluster.joined import Cluster, started
 from ragassay.run.cluster.kit import Kit
 from ragassay.run.cluster.links import Link, Lost, RayLink, first_of
 from ragassay.run.cluster.sealed_keys import sealed_for
+from ragassay.run.cluster.shipments import Shipment, WeightFiles
 from ragassay.run.embeddings import BLOCK, CachedEmbedder, add_segment, missing_texts
 
 REPLACE_S = 600.0
@@ -38,12 +37,11 @@ class Staff:
         self.links: list[RayLink] = []
         self.notes: list[str] = []
         self._cluster = cluster
-        self._weights = (weights_cache, names)
+        self._weights = WeightFiles(names, weights_cache)
         self._gate = cluster.gate()
         self._kit: Any = None
         self._keys: Keys = {}
-        self._vectors: Sequence[Vectors] = ()
-        self._chunks = 0
+        self._shipments: Sequence[Shipment] = ()
 
     @property
     def gate(self) -> Any:
@@ -55,6 +53,7 @@ class Staff:
         links = [self._cluster.worker(node_id) for node_id in self._cluster.places()]
         try:
             await self._of_all(links, self._opened)
+            await self._send(self._weights, links)
         except BaseException:
             for link in links:
                 link.kill()
@@ -89,12 +88,12 @@ class Staff:
         while left:
             await self._of_all(list(self.links), embed)
 
-    async def build(self, kit: Kit, keys: Keys, vectors: Sequence[Vectors]) -> None:
+    async def build(self, kit: Kit, keys: Keys, shipments: Sequence[Shipment]) -> None:
         """Send the workers what they build from, and have them build it; raises what stands in the way of any."""
-        self._kit, self._keys, self._vectors = self._cluster.put(kit), keys, vectors
-        self._chunks = len(kit.chunks)
+        self._kit, self._keys, self._shipments = self._cluster.put(kit), keys, shipments
         await self._of_all(list(self.links), lambda link: link.take(self._kit))
-        await self._send_vectors(list(self.links))
+        for shipment in shipments:
+            await self._send(shipment, list(self.links))
         await self._of_all(list(self.links), self._built)
 
     async def replace(self, lost: Link, why: str) -> Link | None:
@@ -109,9 +108,10 @@ class Staff:
         try:
             async with asyncio.timeout(REPLACE_S):
                 await self._opened(link)
-                self.links.append(link)
+                await self._send(self._weights, [link])
                 await link.take(self._kit)
-                await self._send_vectors([link])
+                for shipment in self._shipments:
+                    await self._send(shipment, [link])
                 await self._built(link)
         except (Lost, RagassayError, TimeoutError) as error:
             self.notes.append(f"no worker took the place of {gone.name}: {str(error) or 'it took too long'}")
@@ -130,29 +130,37 @@ class Staff:
 
     async def _opened(self, link: RayLink) -> None:
         await started(link)
-        cache, names = self._weights
-        for name, file in await link.lacking_weights(names):
-            data = await asyncio.to_thread((weights.require(name, cache).parent / file).read_bytes)
-            await link.keep_weights(name, file, self._cluster.put(data))
-        if link not in self.links:
-            self.links.append(link)
+        self.links.append(link)
 
     async def _built(self, link: RayLink) -> None:
         assert link.hello is not None
         await link.build(sealed_for(link.hello.seal_key, self._keys), self._gate)
 
-    async def _send_vectors(self, links: Sequence[RayLink]) -> None:
-        """Send the blocks of vectors that a worker's machine lacks, one at a time to all that lack it."""
-        for vectors in self._vectors:
-            wanted: dict[int, list[RayLink]] = {}
-            for link in links:
-                for first in await link.lacking_blocks(vectors.about):
-                    wanted.setdefault(first, []).append(link)
-            for first in sorted(wanted):
-                data = await asyncio.to_thread(vectors.block, first)
+    async def _send(self, shipment: Shipment, links: Sequence[RayLink]) -> None:
+        """Send each item to one worker of every machine that lacks it; to another there, where that one is lost."""
+        while leaders := self._leaders(links):
+            wanted: dict[Hashable, list[RayLink]] = {}
+
+            async def look(link: RayLink, wanted: dict[Hashable, list[RayLink]] = wanted) -> None:
+                for item in await shipment.lacking(link):
+                    wanted.setdefault(item, []).append(link)
+
+            await self._of_all(leaders, look)
+            for item, lacking in wanted.items():
+                data = await asyncio.to_thread(shipment.data, item)
                 if data is not None:
                     sent = self._cluster.put(data)
-                    await asyncio.gather(*(link.keep_block(vectors.about, sent) for link in wanted[first]))
+                    await self._of_all(lacking, _keeping(shipment, item, sent))
+            if self._leaders(links) == leaders:
+                return
+
+    def _leaders(self, links: Sequence[RayLink]) -> list[RayLink]:
+        """Return one worker for each machine and cache, of those that are there."""
+        found: dict[tuple[str, str], RayLink] = {}
+        for link in links:
+            if link in self.links and link.hello is not None:
+                found.setdefault((link.hello.machine, link.hello.cache), link)
+        return list(found.values())
 
     async def _of_all(self, links: Sequence[RayLink], work: Callable[[RayLink], Awaitable[None]]) -> None:
         """Do something with all; who is lost on the way is left out, with a note. Raises where nobody is left."""
@@ -177,3 +185,7 @@ class Staff:
         link.kill()
         if link in self.links:
             self.links.remove(link)
+
+
+def _keeping(shipment: Shipment, item: Hashable, sent: Any) -> Callable[[RayLink], Awaitable[None]]:
+    return lambda link: shipment.keep(link, item, sent)

@@ -18,7 +18,7 @@ from ragassay.errors import InputError
 from ragassay.plugins.weights import default_cache
 from ragassay.records import JSON, Question
 from ragassay.run.build import StackBuilder
-from ragassay.run.cluster import blocks, shipped
+from ragassay.run.cluster import blocks, indexes, shipped
 from ragassay.run.cluster.gate_line import GateLine
 from ragassay.run.cluster.kit import Bench, Cache, Kit, bench_of, silent
 from ragassay.run.cluster.messages import Fault, Hello, Task, encode, fault_of, read_tasks
@@ -60,6 +60,7 @@ class Asker:
             machine=machine(),
             node=self._node,
             pid=os.getpid(),
+            cache=str(self._cache.root),
             seal_key=self._unsealer.public,
         )
         return encode(hello)
@@ -100,6 +101,15 @@ class Asker:
     async def keep_block(self, about: JSON, data: bytes) -> bytes:
         """Keep a block of vectors; return a fault or None."""
         kept = asyncio.to_thread(add_segment, self._cache.root / STORES, about, data)
+        return encode(await _fault(kept))
+
+    async def lacking_indexes(self, folders: Sequence[str]) -> list[str]:
+        """Return which of these indexes are not here."""
+        return await asyncio.to_thread(indexes.lacking_indexes, self._cache.root, folders)
+
+    async def keep_piece(self, piece: Sequence[Any], data: bytes, first: bool) -> bytes:
+        """Keep a piece of an index; return a fault or None."""
+        kept = asyncio.to_thread(indexes.keep_piece, self._cache.root, indexes.Piece(*piece), data, first=first)
         return encode(await _fault(kept))
 
     async def build(self, sealed: bytes, gate: Any) -> bytes:
