@@ -172,6 +172,7 @@ def test_two_tabs_and_a_kill_lose_nothing(browser: Any, file: Path) -> None:
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
         ben.press("r")
+        ben.page.wait_for_selector("#why-reason:focus")
         ben.page.keyboard.type("no")
         ben.press("Enter")
         ben.waits_for("#problem", "does not answer")
