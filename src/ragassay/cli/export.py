@@ -11,6 +11,7 @@ import click
 
 from ragassay.cli.export_beir import beir
 from ragassay.cli.export_csv import csv
+from ragassay.cli.export_every_eval_ever import every_eval_ever
 from ragassay.cli.export_junit import junit
 from ragassay.cli.export_mlflow import mlflow
 from ragassay.cli.export_otel import otel
@@ -56,6 +57,7 @@ command.add_command(ragas)
 command.add_command(ragchecker)
 command.add_command(otel)
 command.add_command(mlflow)
+command.add_command(every_eval_ever)
 
 
 @command.command("bundle")

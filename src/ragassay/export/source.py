@@ -116,10 +116,11 @@ class RunSource:
     def _leave_out(self, name: str, code: str, reason: str, *, refused: bool = False) -> None:
         self.left_out.append(LeftOut(name=name, code=code, reason=reason, refused=refused))
 
-    def drop(self, run: VerifiedRun, code: str, reason: str) -> None:
-        """List the run at hand as not exported after all: a format has no place for what it holds."""
+    def drop(self, run: VerifiedRun, code: str, reason: str, *, refused: bool = False) -> None:
+        """List the run at hand as not exported after all: a format has no place for what it holds, or refuses it."""
         self.exported -= 1
-        self._leave_out(f"{run.facts.row}, pass {run.facts.pass_k}, run {run.facts.run}", code, reason)
+        name = f"{run.facts.row}, pass {run.facts.pass_k}, run {run.facts.run}"
+        self._leave_out(name, code, reason, refused=refused)
 
     def require_some(self) -> None:
         """Raise where no run was exported: `VerifyError` if one was refused, else `InputError`, with the reasons."""
