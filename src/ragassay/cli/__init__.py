@@ -27,6 +27,7 @@ VERBS: dict[str, str] = {
     "judge": "Let further judges judge the stored answers of signed runs again.",
     "spec": "Write down how the board was tested, as prose whose numbers are all computed.",
     "compare": "Compare two rows: difference, intervals, p, and the questions that decide it.",
+    "check": "Fail a job where a row is not whole, scores too little, or dropped by more than chance.",
     "serve": "Open the local app: read and sign off outputs, rate answers, see the board.",
     "publish": "Publish finished runs: scanned, read, and every reason against them said at once.",
     "unpublish": "Take a public run back, with a reason, for everybody to see.",

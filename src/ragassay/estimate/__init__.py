@@ -16,6 +16,7 @@ from ragassay.estimate.compare import compare
 from ragassay.estimate.components import Component, Components, variance_components
 from ragassay.estimate.correlation import Correlation, spearman
 from ragassay.estimate.design import DifferenceVariance, difference_variance
+from ragassay.estimate.drop import Drop, drop
 from ragassay.estimate.family import adjusted_pvalues, holm, leads, not_distinguished, rank_intervals
 from ragassay.estimate.gap import gap_share
 from ragassay.estimate.kappa import Table, contingency, gwet_ac2, positive_agreement, quadratic_weighted_kappa
@@ -52,6 +53,7 @@ __all__ = [
     "Correlation",
     "Coverage",
     "DifferenceVariance",
+    "Drop",
     "GapShare",
     "Gate",
     "Interval",
@@ -74,6 +76,7 @@ __all__ = [
     "contingency",
     "coverage",
     "difference_variance",
+    "drop",
     "exact_agreement",
     "gap_share",
     "gwet_ac2",

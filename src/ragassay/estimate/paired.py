@@ -23,8 +23,8 @@ class Paired(msgspec.Struct, frozen=True, kw_only=True):
     questions_needed: int | None
 
 
-def paired_difference(differences: Floats, units: Units) -> Paired:
-    """Return the mean of `differences` (one per question) with its 95 % paired t interval.
+def paired_difference(differences: Floats, units: Units, level: float = 0.95) -> Paired:
+    """Return the mean of `differences` (one per question) with its paired t interval at `level`, 95 % by default.
 
     The interval is cut at -1 and 1, beyond which no difference can lie. It is absent for one unit, and where all
     units agree: no spread is not the same as no doubt.
@@ -37,7 +37,7 @@ def paired_difference(differences: Floats, units: Units) -> Paired:
     error = units.standard_error(differences)
     if error == 0:
         return _without_interval(mean, f"the same difference on all {units.noun}: its spread cannot be estimated")
-    reach = student(units.count - 1) * error
+    reach = student(units.count - 1, level) * error
     span = Span(low=settle(max(-1.0, mean - reach)), high=settle(min(1.0, mean + reach)))
     mde = POWER_FACTOR * error
     return Paired(

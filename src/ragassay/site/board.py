@@ -8,7 +8,6 @@ from typing import Literal
 import msgspec
 
 from ragassay import __version__
-from ragassay.estimate import seed_from
 from ragassay.manifest.statement import RunDocument
 from ragassay.records import Reexecution
 from ragassay.site.cells import question_lines
@@ -19,7 +18,17 @@ from ragassay.site.fairness import fairness_facts
 from ragassay.site.figures import board_row
 from ragassay.site.frozen import frozen_facts, frozen_line, frozen_warnings, same_name_warnings
 from ragassay.site.given import Given, given_of
-from ragassay.site.group import Group, current_versions, ended, groups, is_measured, role_of, table_key, why_apart
+from ragassay.site.group import (
+    Group,
+    current_versions,
+    ended,
+    groups,
+    is_measured,
+    role_of,
+    table_id,
+    table_key,
+    why_apart,
+)
 from ragassay.site.judgeknown import Known
 from ragassay.site.judging import judging_of, panel_of
 from ragassay.site.loaded import LoadedRun, Withdrawn
@@ -148,7 +157,7 @@ def _table(group: Group, given: _Given, *, apart: str | None) -> Table:
     control, review = control_of(rows), review_of(benchmark)
     frozen = frozen_line([given.runs[document.predicate.run_id] for document in group.documents])
     return Table(
-        id=_identity(group),
+        id=table_id(p, p.corpus.digest.sha256 if p.corpus and p.corpus.digest else None),
         main=main,
         why_apart=apart,
         benchmark=group.benchmark(),
@@ -187,13 +196,6 @@ def _best_first(rows: Sequence[RowRuns]) -> list[RowRuns]:
 
 def _place(line: BoardRow) -> int:
     return ORDER.index(line.role if line.standing == "set_apart" else line.standing)
-
-
-def _identity(group: Group) -> str:
-    """Return a short name of the table from what its rows share; stable while they do."""
-    p = group.latest.predicate
-    corpus = p.corpus.digest.sha256 if p.corpus and p.corpus.digest else ""
-    return f"{seed_from(p.benchmark.digest.sha256, [p.metric.id, p.judge.id, corpus, str(p.model)], 'table'):016x}"[:8]
 
 
 def _line(

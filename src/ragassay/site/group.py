@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from ragassay import canon
-from ragassay.estimate import missing_allowed
+from ragassay.estimate import missing_allowed, seed_from
 from ragassay.manifest.statement import RunDocument, RunPredicate
 from ragassay.site.record import BenchmarkLine, BoardPlan, Role
 
@@ -72,6 +72,12 @@ def is_measured(document: RunDocument) -> bool:
 def table_key(p: RunPredicate) -> str:
     """Return a digest that runs share which may stand in one table, but for their corpus."""
     return canon.digest(list(_held_fixed(p)))
+
+
+def table_id(p: RunPredicate, corpus: str | None) -> str:
+    """Return a short name of the table that a run stands in, from what its rows share; stable while they do."""
+    shared = [p.metric.id, p.judge.id, corpus or "", str(p.model)]
+    return f"{seed_from(p.benchmark.digest.sha256, shared, 'table'):016x}"[:8]
 
 
 def _held_fixed(p: RunPredicate) -> tuple[str, ...]:

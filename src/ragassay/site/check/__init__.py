@@ -1,0 +1,1 @@
+"""`ragassay check`: does a row hold what is asked of it, and did it drop by more than chance allows."""
