@@ -18,7 +18,7 @@ DOCS = ROOT / "docs"
 CASES = ROOT / "conformance" / "cases"
 PAGES = sorted([*DOCS.rglob("*.md"), ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CHANGELOG.md"])
 TABLE = DOCS / "explain" / "threat-table.md"
-OTHER_WORDS = re.compile(r"(?:RAGASSAY|UV|XDG)_[A-Z_]+|JUDGE_KEY|KID_OR_NAME|RUN_ID")
+OTHER_WORDS = re.compile(r"(?:MLFLOW|OTEL|RAGASSAY|UV|XDG)_[A-Z_]+|JUDGE_KEY|KID_OR_NAME|RUN_ID")
 """What pages quote in capitals that is no reason code: variables, and words of a usage line."""
 CODE = re.compile(r"`([A-Z]+(?:_[A-Z]+)+|COUNTS|STATUS|STUB|FILLED|UNTIMED|UNWITNESSED|REPUBLISHED|WINDOW)`")
 KINDS = ("attack", "bundle", "honest", "golden")

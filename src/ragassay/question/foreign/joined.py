@@ -122,11 +122,12 @@ def joined(
             )
             continue
         question = Question(
-            id=query.id,
+            id=query.name or query.id,
             input=query.input,
             target=target,
             claims=(Claim(id=1, text=target, central=True),),
             page=_page(query, found, rules),
+            topic=query.topic,
             evidence=evidence,
             provenance=Provenance(tool=query.tool or f"imported from {rules.origin}"),
             unsplit=True,
@@ -154,7 +155,7 @@ def _evidence(
 ) -> tuple[tuple[str, ...], tuple[Lack, ...]]:
     if written is not None and written.evidence is not None:
         return (written.evidence,), ()
-    if len(query.contexts) > 1 and not rules.any_context:
+    if len(query.contexts) > 1 and not (rules.any_context or query.suffices):
         why = f"{len(query.contexts)} contexts, of which the source does not say that each suffices alone"
         return (), (Lack(what="evidence", why=f"{why}; --any-context takes each as such"),)
     if query.contexts:

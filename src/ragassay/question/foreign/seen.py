@@ -34,6 +34,11 @@ class ForeignQuery(Record, frozen=True):
     contexts: tuple[str, ...] = ()
     """Verbatim texts that the source names as those which the answer rests on."""
     context_ids: tuple[str, ...] = ()
+    suffices: bool = False
+    """Whether the source says that each of the contexts suffices alone."""
+    name: str | None = None
+    """The id of the question, where it is not that by which the source's other files name the query."""
+    topic: str | None = None
     tool: str | None = None
     lacks: tuple[str, ...] = ()
     """What the source has of an answer or of contexts that cannot be taken as it is, each as one sentence."""

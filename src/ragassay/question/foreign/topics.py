@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import msgspec
+
 from ragassay.question.foreign.lines import Source, as_id, count_others, first_key, lines, objects
 from ragassay.question.foreign.seen import ForeignQuery
 
@@ -40,6 +42,42 @@ def read_jsonl_queries(source: Source, field: str | None, answer: str | None) ->
             continue
         target, lacks = _answer(value, answer)
         yield ForeignQuery(id=id_, input=text, place=source.place(number), target=target, lacks=lacks)
+
+
+class _Known(msgspec.Struct, frozen=True, kw_only=True):
+    """What `ragassay export beir` writes beside a query."""
+
+    id: str
+    reference: str
+    evidence: tuple[str, ...]
+    topic: str | None
+
+
+class _OwnQuery(msgspec.Struct, frozen=True, kw_only=True):
+    id: str = msgspec.field(name="_id")
+    text: str
+    metadata: _Known
+
+
+def read_own_queries(source: Source) -> Iterator[ForeignQuery]:
+    """Yield the queries of a folder that `ragassay export beir` wrote, with their answers, evidence and topics."""
+    for number, value in objects(source, "query"):
+        try:
+            query = msgspec.convert(value, _OwnQuery)
+        except msgspec.ValidationError as error:
+            source.seen.leave("query", source.place(number), f"is no query of an export: {error}", fault=True)
+            continue
+        known = query.metadata
+        yield ForeignQuery(
+            id=query.id,
+            name=known.id,
+            input=query.text,
+            place=source.place(number),
+            target=known.reference,
+            contexts=tuple(dict.fromkeys(known.evidence)),
+            suffices=True,
+            topic=known.topic,
+        )
 
 
 def read_tsv_queries(source: Source) -> Iterator[ForeignQuery]:

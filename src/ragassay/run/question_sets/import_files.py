@@ -9,17 +9,22 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+import msgspec
+
 from ragassay.errors import InputError
+from ragassay.manifest.log_disk import read_file
 from ragassay.question.foreign.documents import read_jsonl_documents, read_trec_documents, read_tsv_documents
 from ragassay.question.foreign.lines import Source
 from ragassay.question.foreign.qrels import read_qrels
 from ragassay.question.foreign.ragas import read_ragas
 from ragassay.question.foreign.seen import ForeignDocument, ForeignQuery, Judgement, Seen
-from ragassay.question.foreign.topics import read_jsonl_queries, read_sgml_topics, read_tsv_queries
+from ragassay.question.foreign.topics import read_jsonl_queries, read_own_queries, read_sgml_topics, read_tsv_queries
 from ragassay.records import Record
 
 GZIP = ".gz"
 _PEEKED = 4096
+OWN = "ragassay-export/"
+MAX_ABOUT = 64 * 1024 * 1024
 
 
 class BeirFolder(Record, frozen=True):
@@ -30,6 +35,8 @@ class BeirFolder(Record, frozen=True):
     qrels: tuple[Path, ...]
     others: tuple[str, ...]
     """The splits that are there and are not read."""
+    own: bool
+    """Whether `ragassay export beir` wrote it, so that answers and evidence stand beside the queries."""
 
 
 def beir_folder(folder: Path, splits: tuple[str, ...]) -> BeirFolder:
@@ -55,15 +62,26 @@ def beir_folder(folder: Path, splits: tuple[str, ...]) -> BeirFolder:
         documents=documents,
         qrels=tuple(there[name] for name in dict.fromkeys(wanted)),
         others=tuple(name for name in there if name not in wanted),
+        own=_is_own(folder),
     )
 
 
+def _is_own(folder: Path) -> bool:
+    try:
+        said = msgspec.json.decode(read_file(folder / "export.json", MAX_ABOUT) or b"{}")
+    except (InputError, ValueError, RecursionError):
+        return False
+    return isinstance(said, dict) and str(said.get("format")).startswith(OWN) and said.get("kind") == "beir"
+
+
 def queries_of(
-    path: Path, seen: Seen, *, encoding: str, field: str | None, answer: str | None
+    path: Path, seen: Seen, *, encoding: str, field: str | None, answer: str | None, own: bool = False
 ) -> Iterator[ForeignQuery]:
     """Yield the queries or topics of a file in any of their forms."""
     with _opened(path, seen, encoding) as (source, first):
-        if first == b"<":
+        if own:
+            yield from read_own_queries(source)
+        elif first == b"<":
             yield from read_sgml_topics(source, field)
         elif first == b"{":
             yield from read_jsonl_queries(source, field, answer)

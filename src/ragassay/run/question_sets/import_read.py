@@ -61,12 +61,14 @@ def read_source(options: ImportOptions, seen: Seen, taken: Pages) -> ReadSource:
         return read
     path, qrels, documents = options.source, options.qrels, options.documents
     others: tuple[str, ...] = ()
+    own = False
     if options.form == "beir":
         folder = beir_folder(options.source, options.split)
         path, qrels, documents, others = folder.queries, folder.qrels, (folder.documents,), folder.others
-    found = queries_of(path, seen, encoding=options.encoding, field=options.field, answer=options.answer_field)
+        own = folder.own and options.field is None and options.answer_field is None
+    found = queries_of(path, seen, encoding=options.encoding, field=options.field, answer=options.answer_field, own=own)
     read = ReadSource(queries=list(found), judged=None, kept={}, pages=taken, others=others, documents=bool(documents))
-    _judge(read, judgements_of(qrels, seen, encoding=options.encoding) if qrels else None, seen)
+    _judge(read, judgements_of(qrels, seen, encoding=options.encoding) if qrels else None, seen, unjudged=own)
     wanted = {one.document for judgements in (read.judged or {}).values() for one in judgements if one.relevance > 0}
     for document in documents_of(documents, seen, encoding=options.encoding):
         if taken.take(document) and document.id in wanted:
@@ -75,8 +77,8 @@ def read_source(options: ImportOptions, seen: Seen, taken: Pages) -> ReadSource:
     return read
 
 
-def _judge(read: ReadSource, judgements: Iterator[Judgement] | None, seen: Seen) -> None:
-    """Sort the judgements by query, and keep the queries that may become questions."""
+def _judge(read: ReadSource, judgements: Iterator[Judgement] | None, seen: Seen, *, unjudged: bool) -> None:
+    """Sort the judgements by query, and keep the queries that may become questions, with `unjudged` all of them."""
     if judgements is None:
         read.queries = usable(read.queries, None, seen)
         return
@@ -87,7 +89,7 @@ def _judge(read: ReadSource, judgements: Iterator[Judgement] | None, seen: Seen)
             seen.leave("judgement", one.place, f"the source has no query {one.query!r}", id_=one.query)
         else:
             judged.setdefault(one.query, []).append(one)
-    read.queries = usable(read.queries, judged, seen)
+    read.queries = usable(read.queries, None if unjudged else judged, seen)
     kept = {query.id for query in read.queries}
     for query, ones in judged.items():
         for one in ones if query not in kept else ():
