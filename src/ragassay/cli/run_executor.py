@@ -41,7 +41,7 @@ class Where(NamedTuple):
             name for name, value in (("--address", self.address), ("--workers", self.workers)) if value is not None
         ]
         if self.executor == "local" and given:
-            raise InputError(f"{' and '.join(given)} belong to --executor ray")
+            raise InputError(f"{' and '.join(given)}: only with --executor ray")
         if self.executor == "ray":
             from ragassay.run.cluster.joined import imported_ray
 

@@ -393,6 +393,13 @@ def test_an_address_that_is_none_is_refused_at_once(address: str | None, workers
         raise AssertionError("joined")
 
 
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:99999999"])
+def test_a_cluster_that_is_not_there_is_told_at_once(address: str) -> None:
+    """Ray would try for minutes; here one connection decides."""
+    with pytest.raises(PluginError, match="there is no Ray cluster at '127"), joined(address):
+        raise AssertionError("joined")
+
+
 def test_ray_after_usearch_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """In that order Ray ends the process without a word that a person could act on."""
     monkeypatch.delitem(sys.modules, "ray")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,8 @@ from ragassay.run.cluster.worker import Asker
 CLIENT = "ray://"
 STORE_BYTES = 256 * 1024 * 1024
 """The object store of a cluster that is started here: what is sent is a block of vectors or a file of weights."""
+REACH_S = 10.0
+"""How long a cluster may take to accept a connection."""
 CPUS_A_WORKER = 2
 MOST_A_NODE = 4
 """Workers of a machine where nobody says how many: each holds the board's indexes in memory."""
@@ -139,7 +142,9 @@ def joined(address: str | None, *, workers: int | None = None, cache: str | None
     if ray.is_initialized():  # whoever did that also ends it
         yield Cluster(ray, workers, cache)
         return
-    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
+    if address not in (None, "auto"):
+        _refuse_unreachable(str(address))
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     try:
         if address is None:
             ray.init(
@@ -158,6 +163,18 @@ def joined(address: str | None, *, workers: int | None = None, cache: str | None
         yield Cluster(ray, workers, cache)
     finally:
         ray.shutdown()
+
+
+def _refuse_unreachable(address: str) -> None:
+    """Raise `PluginError` where nothing listens at HOST:PORT: Ray itself would go on trying."""
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), REACH_S).close()
+    except (OSError, ValueError, OverflowError) as error:
+        raise PluginError(
+            f"there is no Ray cluster at {address!r}: {legible(error)}; start one with `ray start --head`, which "
+            "prints its address"
+        ) from error
 
 
 def _refuse(address: str | None, workers: int | None) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from ragassay.errors import RagassayError, legible
 from ragassay.records import JSON
@@ -18,7 +19,7 @@ UNAVAILABLE_S = 60.0
 """How long a worker that cannot be reached for the moment is tried again."""
 SILENT_S = 300.0
 """How long a worker may say nothing: it answers every few seconds, unless foreign code holds all of its threads."""
-A = TypeVar("A")
+_RAISED = re.compile(r"[A-Za-z_.]+(Error|Exception): ")
 
 
 class Lost(Exception):
@@ -156,7 +157,7 @@ class RayLink:
                 return await asyncio.wait_for(asyncio.wrap_future(reference.future()), wait_s)
             except ActorUnavailableError as error:
                 if asyncio.get_running_loop().time() > until:
-                    raise Lost(f"it cannot be reached: {_first_line(error)}") from error
+                    raise Lost(f"it cannot be reached: {_why(error)}") from error
                 await asyncio.sleep(1)
             except TimeoutError as error:
                 raise Lost(f"it did not answer within {wait_s:.0f} s") from error
@@ -164,12 +165,14 @@ class RayLink:
                 cause = getattr(error, "cause", error)
                 raise RagassayError(f"{self.name}: {type(cause).__name__}: {legible(cause)}") from error
             except RayError as error:
-                raise Lost(_first_line(error)) from error
+                raise Lost(_why(error)) from error
 
 
-def _first_line(error: BaseException) -> str:
+def _why(error: BaseException) -> str:
+    """Return what ended a worker in one line: what its start raised, or Ray's first words."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0][:300] if lines else type(error).__name__
+    raised = [line for line in lines if _RAISED.match(line)]
+    return (raised[-1] if raised else lines[0] if lines else type(error).__name__)[:300]
 
 
 def first_of(faults: BaseExceptionGroup) -> BaseException:
