@@ -6,18 +6,19 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import click
 
 from ragassay.cli.board import find_places
-from ragassay.corpus.stream import StoredCorpus
 from ragassay.errors import InputError
-from ragassay.export.beir import BeirWritten, Documents, write_beir
 from ragassay.export.out import new_folder
 from ragassay.records import Benchmark, to_json
 from ragassay.site.numbers import plural
 from ragassay.site.safe import one_line
+
+if TYPE_CHECKING:
+    from ragassay.export.beir import BeirWritten, Documents
 
 SHORTEST = 6
 """The fewest characters of a digest that stand for a corpus."""
@@ -54,6 +55,9 @@ def beir(
 
     BOARD is a board file, or the folder that holds one; default: the current folder.
     """
+    from ragassay.corpus.stream import StoredCorpus  # reading a corpus needs more than the base install
+    from ragassay.export.beir import write_beir
+
     places = find_places(board, workspace)
     benchmark = _questions(questions, places.board_file)
     corpus = StoredCorpus(_stored(places.workspace / "corpus", digest))
@@ -93,6 +97,8 @@ def _stored(corpora: Path, digest: str | None) -> Path:
 
 
 def _named(folder: Path) -> str:
+    from ragassay.corpus.stream import StoredCorpus
+
     described = StoredCorpus(folder).described
     pages, chunks = described["pages"]["count"], described["chunks"]["count"]
     chunker = one_line(json.dumps(described["chunker"], ensure_ascii=False))

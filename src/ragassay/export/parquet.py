@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from ragassay.errors import InputError
+from ragassay.errors import PluginError
 from ragassay.export.about import about, left_out_json
 from ragassay.export.item import ExportedItem, RunFacts
 from ragassay.export.source import RunSource
@@ -20,12 +20,12 @@ METADATA = "ragassay"
 
 
 def require_pyarrow() -> Any:
-    """Return pyarrow; raises `InputError` where it is not installed."""
+    """Return pyarrow; raises `PluginError` where it is not installed."""
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
-        raise InputError("writing Parquet needs pyarrow: pip install 'ragassay[export]'") from error
+        raise PluginError("writing Parquet needs pyarrow: pip install 'ragassay[export]'") from error
     return pyarrow
 
 

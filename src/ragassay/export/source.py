@@ -20,9 +20,9 @@ from ragassay.manifest.files import WITHHELD, is_redacted
 from ragassay.manifest.statement import RunPredicate, WithheldRow
 from ragassay.manifest.withheld_texts import GONE
 from ragassay.records import Benchmark, Config, OutputRow, Question, TelemetryRow
-from ragassay.site.group import is_subset
 from ragassay.site.loaded import LoadedRun
 from ragassay.site.runs import Trust, loaded_run, run_folders, trust_of
+from ragassay.site.subset import is_subset
 
 
 class Given(msgspec.Struct, frozen=True, kw_only=True):

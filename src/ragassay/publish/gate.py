@@ -16,9 +16,10 @@ from ragassay.publish.verdict import Looked as Looked
 from ragassay.publish.verdict import Refusal as Refusal
 from ragassay.publish.verdict import Verdict as Verdict
 from ragassay.records.publication import Finding
-from ragassay.site.group import current_versions, is_measured, is_subset
+from ragassay.site.group import current_versions, is_measured
 from ragassay.site.loaded import LoadedRun
 from ragassay.site.numbers import listed, plural
+from ragassay.site.subset import is_subset
 from ragassay.site.window import filled_by
 
 ANNOUNCED = frozenset({"NO_INTENT", "INTENT_AFTER_RUN", "INTENT_MISMATCH", "PASS_OUT_OF_PLAN", "PASS_MISSING"})

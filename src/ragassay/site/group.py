@@ -10,6 +10,7 @@ from ragassay import canon
 from ragassay.estimate import missing_allowed, seed_from
 from ragassay.manifest.statement import RunDocument, RunPredicate
 from ragassay.site.record import BenchmarkLine, BoardPlan, Role
+from ragassay.site.subset import is_subset
 
 ROLES: Mapping[str, Role] = {"none": "control", "oracle": "oracle"}
 
@@ -118,11 +119,6 @@ def _preferred(group: Group, plan: BoardPlan | None) -> bool:
     if plan is not None and plan.benchmark is not None:
         return benchmark.digest.sha256 == plan.benchmark
     return not is_subset(benchmark.id)
-
-
-def is_subset(benchmark_id: str) -> bool:
-    """Tell whether a question set is a subset of another (`…#12`), which is never eligible."""
-    return "#" in benchmark_id
 
 
 def why_apart(group: Group, main: Group) -> str:

@@ -99,7 +99,7 @@ def test_the_items_of_a_run_end_with_it() -> None:
 
 
 def test_memory_stays_flat_over_many_runs(tmp_path: Path) -> None:
-    """Eight runs take no more memory at their peak than two."""
+    """At their peak eight runs take no more memory than two, within less than the bytes of a single run."""
     searches = [Search(delivered=(("a", "port 80 is open" * 200, "2"),))] * 20
     made = [retrieved(searches, number=n) for n in range(8)]
 
@@ -116,4 +116,4 @@ def test_memory_stays_flat_over_many_runs(tmp_path: Path) -> None:
         return found
 
     peak(1)
-    assert peak(8) < 1.2 * peak(2)
+    assert peak(8) - peak(2) < sum(map(len, made[0].values()))

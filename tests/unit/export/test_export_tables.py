@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -13,11 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.cli.export import command
-from ragassay.errors import VerifyError
+from ragassay.errors import InputError, VerifyError
 from ragassay.export import parquet
 from ragassay.export.csv_file import harmless, quoted, write_csv
-from ragassay.export.out import new_file
+from ragassay.export.out import new_file, new_folder
 from ragassay.export.table import COLUMNS
+from ragassay.export.trec import write_trec
 from ragassay.manifest.redaction import Withholding
 from ragassay.testing.redacted_run import Redacting, redact
 from ragassay.testing.signed_run import signed_run
@@ -123,6 +127,44 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
         write_csv(source_of({**signed_run(), "outputs.jsonl": b""}), file)
     assert place.read_bytes() == b"old"
     assert len(list(tmp_path.iterdir())) == 1
+
+
+def _fill(opened: AbstractContextManager[object]) -> None:
+    with opened as place:
+        if isinstance(place, Path):
+            (place / "a").write_bytes(b"x")
+
+
+@pytest.mark.parametrize("opened", [new_file, new_folder])
+def test_a_full_disk_is_one_error_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened: Callable[..., AbstractContextManager[object]]
+) -> None:
+    """Where the bytes do not reach the disk nothing stands at the place, and nothing beside it."""
+
+    def full(_file: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(InputError, match="No space left on device"):
+        _fill(opened(tmp_path / "out", force=False))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_an_earlier_export_is_replaced(tmp_path: Path) -> None:
+    """--force replaces a folder that an export made, and never another."""
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "a.md").write_bytes(b"mine")
+    with pytest.raises(InputError, match="no earlier export"), new_folder(docs, force=True):
+        pass
+    assert (docs / "a.md").read_bytes() == b"mine"
+    out = tmp_path / "trec"
+    for count in (1, 2):
+        with new_folder(out, force=count == 2) as folder:
+            write_trec(source_of(*(retrieved([Search()], number=n) for n in range(1, count + 1))), folder)
+        assert len(list(out.glob("*.run"))) == count
+    with pytest.raises(InputError, match="--force"), new_folder(out, force=False):
+        pass
 
 
 def test_the_verbs_write_from_a_workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
