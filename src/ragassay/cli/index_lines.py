@@ -28,7 +28,7 @@ def _facts(one: RowIndexed) -> Iterator[tuple[str, str]]:
     for vectors in one.vectors:
         yield "vectors", _vectors(vectors)
     for kept in one.stored:
-        yield "stored", f"as {kept.name}, {'whole already' if kept.reused else 'filled now'}; it stays on the server"
+        yield "stored", f"as {kept.name}, {'whole already' if kept.reused else 'filled now'}; it stays"
     yield from (("note", note) for note in one.notes)
 
 
@@ -59,7 +59,7 @@ def stale(found: Stale, freed: int | None) -> Iterator[str]:
     for index in found.indexes:
         remedy = f"to remove it, type: {index.removal}" if index.removal else "remove it with the server's own tools"
         yield one_line(
-            f"stale: {index.kind}, on the server of row {index.row!r}: {index.name}: no row of this board names it, "
+            f"stale: {index.kind} of row {index.row!r}: {index.name}: no row of this board names it, "
             f"another board may; {remedy}"
         )
     for reason in found.unknown:

@@ -15,14 +15,18 @@ from ragassay.plugins.stacks.ranking import best
 MARGIN = 1e-4
 """More than the error of a float32 dot product of unit vectors: no candidate is missed before the exact pass."""
 
+_AT_ONCE = 64
+"""Rows whose float64 products are held at a time: few enough to stay in the processor's cache."""
+
 Positions = NDArray[np.intp]
 Scores = NDArray[np.float32]
 
 
 def cosines(rows: NDArray[np.float32], query: NDArray[np.float32]) -> Scores:
     """Return the cosine of each row with the query, all of them unit vectors or zero, shape (n,)."""
-    exact: Scores = (rows.astype(np.float64) * query.astype(np.float64)).sum(axis=1).astype(np.float32)
-    return exact
+    wide = query.astype(np.float64)
+    parts = [(some.astype(np.float64) * wide).sum(axis=1).astype(np.float32) for _, some in steps(rows, _AT_ONCE)]
+    return np.concatenate([np.empty(0, np.float32), *parts])
 
 
 def nearest(
