@@ -32,7 +32,7 @@ VERBS: dict[str, str] = {
     "publish": "Publish finished runs: scanned, read, and every reason against them said at once.",
     "unpublish": "Take a public run back, with a reason, for everybody to see.",
     "verify": "Check runs: signature, digests, and every number recomputed.",
-    "export": "Write a run as one file that can be sent.",
+    "export": "Write a run as one file that can be sent, or runs in the forms of other tools.",
     "import": "Take in scores that were computed elsewhere, as a run that says so.",
     "log": "Read, audit and cosign the log of announcements and runs.",
     "keys": "Make, list, publish, replace and revoke the keys that sign.",

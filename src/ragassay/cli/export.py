@@ -1,4 +1,4 @@
-"""`ragassay export`: a run as one file that can be sent, or its manifest in another tool's form."""
+"""`ragassay export`: a run as one file that can be sent, or runs in the forms of other tools."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 @click.group("export", cls=VerbGroup)
 def command() -> None:
-    """Write a run as one file that can be sent, or the page that checks runs."""
+    """Write a run as one file that can be sent, the page that checks runs, or runs in the forms of other tools."""
 
 
 command.add_command(verifier)
