@@ -45,10 +45,12 @@ def suite(tmp_path: Path, written: Path) -> Path:
     return folder
 
 
-def pytest_in(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run pytest there, with every warning as an error."""
+def pytest_in(folder: Path, *arguments: str, alone: bool = True) -> subprocess.CompletedProcess[str]:
+    """Run pytest there, with every warning as an error; `alone` with this plugin and no other that is installed."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
-    command = [sys.executable, "-W", "error", "-m", "pytest", "-p", "no:cacheprovider", *arguments]
+    own = ["-p", "ragassay.pytest_plugin"] if alone else []
+    environment |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"} if alone else {}
+    command = [sys.executable, "-W", "error", "-m", "pytest", "-p", "no:cacheprovider", *own, *arguments]
     return subprocess.run(
         command, cwd=folder, capture_output=True, text=True, check=False, env={**environment, "COLUMNS": "120"}
     )
@@ -56,7 +58,7 @@ def pytest_in(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]
 
 def test_a_drop_fails_the_test_with_the_questions(suite: Path) -> None:
     """The failure is what `ragassay check` prints: the verdict, every question that got worse, and no traceback."""
-    done = pytest_in(suite)
+    done = pytest_in(suite, alone=False)
     assert done.returncode == 1
     assert "Acme docs: the check failed for bm25" in done.stdout
     assert "10 questions got worse, 0 better, 50 equal" in done.stdout
@@ -122,7 +124,7 @@ def test_board_tests_have_a_marker(suite: Path) -> None:
     """`-m "not ragassay"` leaves them out, also under --strict-markers; `-p no:ragassay` takes the plugin away."""
     done = pytest_in(suite, "-m", "not ragassay")
     assert "1 passed, 1 deselected" in done.stdout
-    done = pytest_in(suite, "-p", "no:ragassay")
+    done = pytest_in(suite, "-p", "no:ragassay", alone=False)
     assert "fixture 'ragassay' not found" in done.stdout
 
 

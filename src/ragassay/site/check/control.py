@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ragassay.site.closedbook import closed_book_warnings
 from ragassay.site.record import Board, BoardPlan, BoardRow
 from ragassay.site.words import missing_words
@@ -15,11 +17,13 @@ def _control(board: Board) -> BoardRow | None:
     )
 
 
-def control_problems(board: Board, plan: BoardPlan | None, *, allow_missing: bool) -> list[str]:
+def control_problems(
+    board: Board, plan: BoardPlan | None, held: Mapping[str, str], *, allow_missing: bool
+) -> list[str]:
     """Say what failed in the control row: passes that are held, no number, questions without a score."""
-    held = [row.held for row in plan.rows if row.stack == "none" and row.held] if plan else []
     row = _control(board)
-    problems = [f"the control: {one}" for one in held]
+    names = {one.name for one in plan.rows if one.stack == "none"} if plan else {row.name} if row else set()
+    problems = [f"the control: {held[name]}" for name in sorted(names) if name in held]
     if row is None:
         return problems
     if row.standing == "unranked" and row.score is None:

@@ -23,14 +23,15 @@ from ragassay.site.window import RowRuns, row_runs
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
     """What is checked: a board, the runs it is of, and what its file asks for.
 
-    `passes` is how many a row should have (None: not known); `stale` says by row what its runs measured otherwise than
-    the board file asks.
+    `passes` is how many a row should have (None: what its latest run says); `held` says by row which passes were begun
+    and are not signed, `stale` what its runs measured otherwise than the board file asks.
     """
 
     board: Board
     runs: Sequence[LoadedRun]
     plan: BoardPlan | None = None
     passes: int | None = None
+    held: Mapping[str, str] = {}
     stale: Mapping[str, Sequence[str]] = {}
 
 
@@ -46,7 +47,7 @@ def check(checked: Checked, demands: Demands, baseline: Baseline | None = None) 
     before = _befores(names, measured, group, baseline)
     rows = tuple(_row(name, checked, demands, measured.get(name), before.get(name)) for name in names)
     problems = [f"run {run.id} could not be verified: {run.reason}" for run in board.refused]
-    problems += control_problems(checked.board, checked.plan, allow_missing=demands.allow_missing)
+    problems += control_problems(board, checked.plan, checked.held, allow_missing=demands.allow_missing)
     notes = [note for one in before.values() for note in one.notes]
     return CheckReport(
         schema=SCHEMA,
@@ -72,9 +73,11 @@ def _names(checked: Checked, demands: Demands) -> tuple[str, ...]:
     if demands.rows:
         return tuple(dict.fromkeys(demands.rows))
     named = [name for name, stack in planned.items() if stack not in ("none", "oracle")]
-    named = named or [row.name for row in lines.values() if row.standing == "ranked"]
+    seen = [row for row in lines.values() if row.role == "row" and row.standing in ("ranked", "unranked")]
+    named = named or [row.name for row in seen]
     if not named:
-        raise InputError("there is no row to check; `ragassay run` makes runs, and --row names a row")
+        refused = [f"run {run.id} could not be verified: {run.reason}" for run in checked.board.refused]
+        raise InputError("there is no row to check; `ragassay run` makes runs, and --row names a row", refused)
     return tuple(dict.fromkeys(named))
 
 
@@ -112,13 +115,12 @@ def _befores(
 
 def _row(name: str, checked: Checked, demands: Demands, row: RowRuns | None, before: Before | None) -> RowCheck:
     line = _line(checked.board, name)
-    held = next((one.held for one in checked.plan.rows if one.name == name), None) if checked.plan else None
     findings: list[Finding] = [
         whole(
             row,
             line,
             passes=checked.passes,
-            held=held,
+            held=checked.held.get(name),
             stale=checked.stale.get(name, ()),
             allow_missing=demands.allow_missing,
         )

@@ -31,8 +31,9 @@ def whole(
         return Finding(check="whole", outcome="failed", text="; ".join(wrong))
     if line.standing == "unranked" and line.reason:
         wrong.append(line.reason)
-    wrong += _not_counted(row, passes)
-    wanted = min(passes or 1, WINDOW)
+    planned = passes or row.runs[-1].predicate.pass_.of
+    wrong += _not_counted(row, planned)
+    wanted = min(planned, WINDOW)
     if (there := len(eligible(row))) < wanted:
         wrong.append(f"{there} of {plural(wanted, 'pass', 'passes')} signed and eligible")
     if line.missing.total and not allow_missing:
@@ -44,12 +45,12 @@ def whole(
     return Finding(check="whole", outcome="ok", text=f"{text}; every run is signed and verified")
 
 
-def _not_counted(row: RowRuns, passes: int | None) -> list[str]:
+def _not_counted(row: RowRuns, passes: int) -> list[str]:
     """Say which of the row's latest passes do not count, so that earlier runs cannot stand in for them unseen."""
     latest = [d for d in row.runs if not row.why_not.get(d.predicate.run_id, "").startswith("its pass was filled")]
     return [
         f"run {run} (pass {document.predicate.pass_.k}) does not count: {row.why_not[run]}"
-        for document in latest[-(passes or 1) :]
+        for document in latest[-passes:]
         if (run := document.predicate.run_id) in row.why_not
     ]
 
