@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 import msgspec
@@ -75,7 +75,7 @@ def _with_drop(found: RowCheck, row: RowRuns, before: Before, now: Side, demands
         findings=(*found.findings, finding),
         drop=line,
         changed=before.changed,
-        worse=tuple(_worse(q, row, now, before.side, means) for q in worst_first(differences)),
+        worse=_worse(worst_first(differences), row, now, before.side, means),
         better=sum(value > 0 for value in differences.values()),
         equal=sum(value == 0 for value in differences.values()),
     )
@@ -123,23 +123,26 @@ def _words(line: DropLine) -> str:
 
 
 def _worse(
-    question: str,
+    fallen: Sequence[str],
     row: RowRuns,
     now: Side,
     before: Side,
     means: tuple[Mapping[str, float], Mapping[str, float]],
-) -> WorseQuestion:
+) -> tuple[WorseQuestion, ...]:
     latest = row.shown or row.runs[-1]
-    asked = next(one for one in latest.benchmark.questions if one.id == question)
-    output = next(one for one in latest.outputs if one.id == question)
-    return WorseQuestion(
-        id=question,
-        page=asked.page,
-        topic=asked.topic,
-        before=decimal6(means[1][question]),
-        now=decimal6(means[0][question]),
-        difference=decimal6(means[0][question] - means[1][question]),
-        passes_before=before.passes[question] if before.passes is not None else None,
-        passes=now.passes[question] if now.passes is not None else (),
-        cause=cause_of(output, asked, oracle=row.role == "oracle"),
+    asked = {question.id: question for question in latest.benchmark.questions}
+    outputs = {output.id: output for output in latest.outputs}
+    return tuple(
+        WorseQuestion(
+            id=one,
+            page=asked[one].page,
+            topic=asked[one].topic,
+            before=decimal6(means[1][one]),
+            now=decimal6(means[0][one]),
+            difference=decimal6(means[0][one] - means[1][one]),
+            passes_before=before.passes[one] if before.passes is not None else None,
+            passes=now.passes[one] if now.passes is not None else (),
+            cause=cause_of(outputs[one], asked[one], oracle=row.role == "oracle"),
+        )
+        for one in fallen
     )

@@ -68,7 +68,7 @@ def _row(row: RowCheck, width: int, most: int) -> list[str]:
 def moved_words(row: RowCheck) -> str:
     """Count the questions that got worse, better, and stayed."""
     worse = f"{plural(len(row.worse), 'question')} got worse"
-    return f"{worse}, {row.better} better, {row.equal} equal" + (", largest drop first:" if row.worse else "")
+    return f"{worse}, {row.better:,} better, {row.equal:,} equal" + (", largest drop first:" if row.worse else "")
 
 
 def worse_words(one: WorseQuestion) -> str:
