@@ -114,7 +114,8 @@ def _whole(kind: str, path: Path, digest: str) -> About | None:
 
 
 def _files(folder: Path) -> list[Path]:
-    return sorted(one for one in folder.iterdir() if one.name != ABOUT)
+    """Return the files of an index; those with a dot in front are locks of an engine, and hold nothing of it."""
+    return sorted(one for one in folder.iterdir() if one.name != ABOUT and not one.name.startswith("."))
 
 
 def _sync(path: Path) -> None:
