@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
-pytest.importorskip("usearch", reason="pip install 'ragassay[usearch]'")
+if find_spec("usearch") is None:  # not imported here: that is the stack's to do, after onnxruntime
+    pytest.skip("pip install 'ragassay[usearch]'", allow_module_level=True)
 
 from ragassay.plugins.stacks.usearch import USearch
 from ragassay.records import Chunk

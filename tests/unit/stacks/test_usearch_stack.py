@@ -5,13 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-pytest.importorskip("usearch", reason="pip install 'ragassay[usearch]'")
+if find_spec("usearch") is None:  # not imported here: that is the stack's to do, after onnxruntime
+    pytest.skip("pip install 'ragassay[usearch]'", allow_module_level=True)
 
 from kept_index import many, told
 from ragassay.errors import InputError, StackError
@@ -262,3 +264,14 @@ def test_nothing_is_searched_after_the_end() -> None:
     index.close()
     with pytest.raises(StackError, match="closed"):
         index.search("river", 2)
+
+
+@pytest.mark.skipif(find_spec("onnxruntime") is None, reason="pip install 'ragassay[run]'")
+def test_usearch_and_onnxruntime_share_a_process() -> None:
+    """Whatever is used first; where somebody imported usearch before, an error says what to do."""
+    stack = "import ragassay.plugins.stacks.usearch.client"
+    both = subprocess.run([sys.executable, "-c", f"{stack}, onnxruntime"], capture_output=True, check=False)
+    assert (both.returncode, both.stderr) == (0, b"")
+    late = subprocess.run([sys.executable, "-c", f"import usearch\n{stack}"], capture_output=True, check=False)
+    assert late.returncode == 1
+    assert b"PluginError: usearch was imported before onnxruntime" in late.stderr

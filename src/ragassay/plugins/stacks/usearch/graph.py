@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,13 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-with contextlib.suppress(ImportError):
-    import onnxruntime  # noqa: F401 - before usearch, which shares its C++ library with what comes later: that crashes
-from usearch.index import Index
-
 from ragassay.errors import StackError
 from ragassay.plugins.stacks.exact import cosines
 from ragassay.plugins.stacks.matrix import as_int8, int8_scale, unit_rows
+from ragassay.plugins.stacks.usearch.client import Index
 from ragassay.plugins.stacks.usearch.nodes import Nodes
 from ragassay.plugins.stacks.usearch.settings import Settings
 from ragassay.records import JSON
@@ -118,9 +114,10 @@ class NoGraph:
 
 
 def _empty(dimension: int, settings: Settings) -> Any:
+    """Return a graph without nodes: of unit rows the dot product is the cosine, and rounded to int8 it is not."""
     return Index(
         ndim=dimension,
-        metric="cos",
+        metric="cos" if settings.dtype == "i8" else "ip",
         dtype=settings.dtype,
         connectivity=settings.connectivity,
         expansion_add=settings.expansion_add,
