@@ -15,11 +15,16 @@ from ragassay.plugins.stacks.ranking import best
 MARGIN = 1e-4
 """More than the error of a float32 dot product of unit vectors: no candidate is missed before the exact pass."""
 
+_ALONE = 393_216
+"""Numbers in a block for one query: beyond 460,800 OpenBLAS splits a product with a vector between threads, and waits
+longer for them than it computes, many times so where the processor has other work."""
 _AT_ONCE = 64
 """Rows whose float64 products are held at a time: few enough to stay in the processor's cache."""
 
 Positions = NDArray[np.intp]
 Scores = NDArray[np.float32]
+
+_NOTHING = (np.empty(0, np.intp), np.empty(0, np.float32))
 
 
 def cosines(rows: NDArray[np.float32], query: NDArray[np.float32]) -> Scores:
@@ -30,22 +35,29 @@ def cosines(rows: NDArray[np.float32], query: NDArray[np.float32]) -> Scores:
 
 
 def nearest(
-    matrix: NDArray[np.float32], query: NDArray[np.float32], k: int, *, step: int = STEP
+    matrix: NDArray[np.float32], query: NDArray[np.float32], k: int, *, step: int | None = None
 ) -> tuple[Positions, Scores]:
-    """Return positions and cosines of the k rows most similar to a unit vector, best first, ties by position."""
-    return nearest_of_each(matrix, query[np.newaxis], k, step=step)[0]
+    """Return positions and cosines of the k rows most similar to a unit vector, best first, ties by position.
+
+    `step` is the rows in a block; it changes nothing but the time that it takes.
+    """
+    found = _NOTHING
+    for start, block in steps(matrix, step or max(1, _ALONE // max(1, matrix.shape[1]))):
+        found = _merged(found, start, block, block @ query, query, k)
+    return found
 
 
 def nearest_of_each(
     matrix: NDArray[np.float32], queries: NDArray[np.float32], k: int, *, step: int = STEP
 ) -> list[tuple[Positions, Scores]]:
     """Return what `nearest` does for each query, reading the matrix once."""
-    found = [(np.empty(0, np.intp), np.empty(0, np.float32)) for _ in queries]
+    found = [_NOTHING for _ in queries]
     for start, block in steps(matrix, step):
-        rough = block @ queries[0] if len(queries) == 1 else block @ queries.T
-        for at, query in enumerate(queries):
-            column = rough if len(queries) == 1 else rough[:, at]
-            found[at] = _merged(found[at], start, block, column, query, k)
+        rough = block @ queries.T
+        found = [
+            _merged(held, start, block, rough[:, at], query, k)
+            for at, (held, query) in enumerate(zip(found, queries, strict=True))
+        ]
     return found
 
 
