@@ -137,6 +137,23 @@ def test_what_a_killed_build_left_is_never_searched(tmp_path: Path, after: int) 
     index.close()
 
 
+def test_what_died_is_removed_by_the_build_of_another_index_and_what_is_being_built_is_not(tmp_path: Path) -> None:
+    """A corpus that changed after the kill leaves no half index behind; one under way in another process stays."""
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path), "10000"], check=False)
+    (dead,) = tmp_path.glob(".*.building")
+    meanwhile: list[bool] = []
+
+    def look(done: int, total: int) -> None:
+        meanwhile.append(dead.exists())
+        build(tmp_path, TEXTS[:9]).close()
+        meanwhile.append(len(list(tmp_path.glob(".*.building"))) == 1)
+
+    build(tmp_path, progress=look).close()
+    assert meanwhile == [False, True]
+    assert not list(tmp_path.glob(".*.building"))
+    assert len(list(tmp_path.glob("ragassay_*"))) == 2
+
+
 def test_two_builds_at_once_build_one_index(tmp_path: Path) -> None:
     """The second waits for the first, and finds it whole."""
     with ThreadPoolExecutor(4) as threads:

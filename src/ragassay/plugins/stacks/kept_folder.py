@@ -61,6 +61,7 @@ def kept_folder(kind: str, cache: Path, digest: str, write: Write) -> Kept:
             with _locked(cache / f".{path.name}.lock"):
                 about = found = _whole(kind, path, digest)
                 if about is None:
+                    _remove_dead(cache)
                     about = _build(path, digest, write)
     others = (one.name for one in cache.glob(f"{PREFIX}*") if one.name != path.name and (one / ABOUT).is_file())
     stored = Stored(name=path.name, reused=found is not None, others=tuple(sorted(others)))
@@ -71,6 +72,13 @@ def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file of any size, in hex."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _remove_dead(cache: Path) -> None:
+    """Remove what processes left that died while they built another index: nobody holds its lock any more."""
+    for building in cache.glob(f".{PREFIX}*.building"):
+        with contextlib.suppress(BlockingIOError), _locked(building.with_suffix(".lock"), wait=False):
+            shutil.rmtree(building, ignore_errors=True)
 
 
 def _build(path: Path, digest: str, write: Write) -> About:
@@ -128,13 +136,16 @@ def _sync(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock until the block ends; another process waits, and a dead one holds none."""
+def _locked(path: Path, *, wait: bool = True) -> Iterator[None]:
+    """Hold a lock until the block ends; a dead process holds none.
+
+    Without `wait`, `BlockingIOError` is raised where another holds it.
+    """
     import fcntl  # the plugin is listed also where there is no such lock
 
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     finally:
         os.close(file)
