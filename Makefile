@@ -106,8 +106,8 @@ bare: install
 # Needs uv; writes no registry address into the locks. (requirements/oracles-log.txt is the same for `aics-tlog`, made
 # under Python 3.12.) The engines are resolved together with everything else first: what they cap holds in dev.txt too.
 LOCK := uv pip compile --quiet --no-config --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
-ENGINE_EXTRAS := chroma elasticsearch engines fastembed haystack lancedb langchain llamaindex milvus opensearch pgvector \
-  pinecone qdrant vertex weaviate wordllama
+ENGINE_EXTRAS := chroma elasticsearch engines export fastembed haystack lancedb langchain llamaindex milvus mlflow \
+  opensearch pgvector pinecone qdrant ray tantivy usearch vertex weaviate wordllama
 lock:
 	$(LOCK) --extra run --extra dev $(ENGINE_EXTRAS:%=--extra %) --output-file requirements/engines.txt pyproject.toml
 	$(LOCK) --output-file requirements/base.txt pyproject.toml

@@ -114,7 +114,7 @@ def load_run(folder: Path, trust: Trust, run_id: str | None = None) -> LoadedRun
 
 
 def loaded_run(read: RunFiles, trust: Trust, *, name: str, wanted: str | None) -> LoadedRun:
-    """Return the verified run of files that were read, or why it is refused; `wanted` is the run it has to be, if any."""
+    """Return the verified run of files, or why it is refused; `wanted` is the run that it has to be, if any."""
     files = read.files
     report = trust.report(read)
     checks = checks_of(report)
