@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 import os
 import resource
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -32,6 +31,7 @@ from ragassay.run.budget import Budget
 from ragassay.run.build import Keys, needed_keys
 from ragassay.run.executor import Executor
 from ragassay.run.held import held_passes
+from ragassay.run.loop import to_end
 from ragassay.run.passes import Row
 from ragassay.run.plan import PassPlan, orphans
 from ragassay.run.prepared import Options, Prepared, build_rows, prepare
@@ -190,7 +190,7 @@ def execute(
         status, prepared = plan.status, plan.prepared
         try:
             with shown(status, summary_of(prepared.endpoints, _priced(prepared), unit="questions")):
-                ended = _loop(_interruptible(plan, space, options))
+                ended = to_end(_interruptible(plan, space, options))
                 return Executed(ended, prepared.ready.left_out)
         finally:
             for note in (*prepared.ready.notes, *status.notes, *limits_said(prepared)):
@@ -255,15 +255,6 @@ async def _interruptible(plan: Planned, space: Workspace, options: Options) -> l
             status=plan.status,
             executor=plan.executor,
         )
-
-
-def _loop(work: Coroutine[Any, Any, list[Ended]]) -> list[Ended]:
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.run(work)
-    ended: list[Ended] = uvloop.run(work)
-    return ended
 
 
 def read_keys(board: BoardFile, rows: Sequence[str] = ()) -> Keys:

@@ -28,6 +28,9 @@ ENCODING = "visible-json/2"
 """How text from outside is put into a prompt; a change of it gives the judge other bytes, and so is its identity."""
 
 
+_ONE_LINE = json.JSONEncoder(ensure_ascii=False).encode
+
+
 class _Removed(dict[int, int | None]):
     """A translation table that decides each character when it first meets it."""
 
@@ -49,6 +52,8 @@ _TURN_TOKEN = re.compile(
     r"|<(?=</?SYS>>)"
     r"|\[(?=/?[A-Z][A-Z_]{2,40}\])"  # [INST], [SYSTEM_PROMPT], [TOOL_CALLS]
 )
+_NAMED = re.compile(r"\[/?[A-Z]")
+"""What each turn token in square brackets begins with."""
 _LINE_SEPARATOR = re.compile("[\u2028\u2029]")
 
 
@@ -76,12 +81,12 @@ def is_blank(text: str) -> bool:
 
 def material(parts: Mapping[str, Any]) -> str:
     """Return `parts` (strings, integers, lists and objects) as JSON over several lines, every string made visible."""
-    return _inert(json.dumps(_visible_in(parts), ensure_ascii=False, indent=1))
+    return _inert(_written(parts, "\n"))
 
 
 def quoted(text: str) -> str:
     """Return the visible part of `text`, cut at `MAX_CHARS`, as one JSON string on one line."""
-    return _inert(json.dumps(visible(text)[:MAX_CHARS], ensure_ascii=False))
+    return _inert(_ONE_LINE(visible(text)[:MAX_CHARS]))
 
 
 def listed(text: str) -> str:
@@ -90,16 +95,23 @@ def listed(text: str) -> str:
     return quoted(text) if total <= MAX_CHARS else f"{quoted(text)} ({extent(text)})"
 
 
-def _visible_in(value: Any) -> Any:
+def _written(value: Any, line: str) -> str:
+    """Return JSON as `json.dumps` writes it with an indent of 1, strings made visible; `line` begins a line here."""
     if isinstance(value, str):
-        return visible(value)
-    if isinstance(value, Mapping):
-        return {key: _visible_in(member) for key, member in value.items()}
-    return [_visible_in(member) for member in value] if isinstance(value, list | tuple) else value
+        return _ONE_LINE(visible(value))
+    inner = line + " "
+    if isinstance(value, Mapping) and value:
+        members = [f"{_ONE_LINE(key)}: {_written(member, inner)}" for key, member in value.items()]
+        return "{" + inner + f",{inner}".join(members) + line + "}"
+    if isinstance(value, list | tuple) and value:
+        return "[" + inner + f",{inner}".join([_written(member, inner) for member in value]) + line + "]"
+    return _ONE_LINE(value)
 
 
 def _inert(encoded: str) -> str:
     """Return JSON that says the same with the characters escaped on which a line or a turn could end."""
+    if encoded.isascii() and "<" not in encoded and ">" not in encoded and not _NAMED.search(encoded):
+        return encoded
     escaped = _TURN_TOKEN.sub(lambda match: f"\\u{ord(match[0]):04x}", encoded)
     return _LINE_SEPARATOR.sub(lambda match: f"\\u{ord(match[0]):04x}", escaped)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ragassay import __version__, canon
 from ragassay.manifest import dsse
-from ragassay.manifest.encoding import content_digest, encode_benchmark, encode_record, item_set_digest
+from ragassay.manifest.encoding import ContentDigest, item_set_digest
 from ragassay.manifest.files import BENCHMARK, CONFIG, MANIFEST, OUTPUTS, TELEMETRY
 from ragassay.manifest.refs import config_refs
 from ragassay.manifest.rows import output_row, telemetry_row
@@ -30,6 +30,7 @@ from ragassay.manifest.statement import (
     Window,
 )
 from ragassay.records import Benchmark, Config, Outcome, OutputRow, Record, TelemetryRow, to_json
+from ragassay.records.encode import encode_record
 from ragassay.score import count, run_score
 
 
@@ -66,7 +67,7 @@ def build_run(
         OUTPUTS: b"".join(map(_line, rows)),
         TELEMETRY: b"".join(map(_line, telemetry)),
         CONFIG: canon.canonical(to_json(config)),
-        BENCHMARK: encode_benchmark(benchmark),
+        BENCHMARK: benchmark.full_form(),
     }
     provenance = RunProvenance(
         source_kind="measured",
@@ -99,6 +100,11 @@ def _predicate(
     signer: SignerRef,
 ) -> RunPredicate:
     refs = config_refs(config)
+    content, verdicts = ContentDigest(), VerdictsDigest()
+    for row in rows:
+        members = to_json(row)
+        content.add(members)
+        verdicts.add(members)
     return RunPredicate(
         run_id=run_id,
         row=RowRef(name=config.row, key=config.row_key()),
@@ -108,7 +114,7 @@ def _predicate(
         benchmark=benchmark_ref(benchmark, canon.sha256(files[BENCHMARK])),
         config=DigestOf(digest=Digest(sha256=canon.sha256(files[CONFIG]))),
         telemetry=DigestOf(digest=Digest(sha256=canon.sha256(files[TELEMETRY]))),
-        content=Digest(sha256=content_digest(rows)),
+        content=Digest(sha256=content.hexdigest()),
         corpus=refs.corpus,
         stack=refs.stack,
         model=refs.model,
@@ -118,7 +124,7 @@ def _predicate(
         counts=count(rows),
         window=window_of(telemetry),
         signer=signer,
-        verdicts=verdicts_of(rows),
+        verdicts=Digest(sha256=verdicts.hexdigest()),
         lines=lines_of(files[OUTPUTS]),
         figures=figures_of(telemetry, files[TELEMETRY]),
     )

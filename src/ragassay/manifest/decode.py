@@ -11,7 +11,7 @@ import msgspec
 from ragassay import canon
 from ragassay.errors import VerifyError
 from ragassay.manifest import dsse
-from ragassay.manifest.encoding import ContentDigest, decode_line, encode_free, split_lines
+from ragassay.manifest.encoding import ContentDigest, decode_line, split_lines
 from ragassay.manifest.files import (
     BENCHMARK,
     CONFIG,
@@ -39,6 +39,7 @@ from ragassay.manifest.statement import (
     Statement,
 )
 from ragassay.records import Benchmark, Config, OutputRow, Question, Record, TelemetryRow
+from ragassay.records.encode import encode_free
 
 R = TypeVar("R", bound=Record)
 
@@ -220,13 +221,13 @@ def decode_run(files: Mapping[str, bytes]) -> RunDocument:
     predicate = decode_statement(envelope.payload_type, dsse.decode_base64(envelope.payload)).predicate
     rows = PUBLIC_OUTPUTS if is_redacted(files) else OUTPUTS
     took = PUBLIC_TELEMETRY if is_redacted(files) and PUBLIC_TELEMETRY in files else TELEMETRY
-    outputs = decode_outputs(_file(files, rows), rows).rows
+    outputs = read_rows(_file(files, rows), rows, OutputRow)
     return RunDocument(
         predicate=predicate,
         config=decode_config(_file(files, CONFIG)).config if predicate.config else None,
         benchmark=_questions(files, predicate.benchmark, outputs),
         outputs=outputs,
-        telemetry=decode_telemetry(_file(files, took), took).rows if predicate.telemetry else (),
+        telemetry=read_rows(_file(files, took), took, TelemetryRow) if predicate.telemetry else (),
     )
 
 

@@ -1,14 +1,8 @@
-"""Canonical bytes of the lines and files of a run, quickly: msgspec where it writes what RFC 8785 asks for.
-
-A record whose keys are fixed ASCII names and which holds no free-form JSON is written by msgspec in sorted order to
-exactly the bytes of RFC 8785 (a property test holds them equal); that is some twenty times faster. Everything with
-free-form JSON goes through `canon`.
-"""
+"""Canonical bytes of the lines and files of a run, and their digests; records are written by `records/encode.py`."""
 
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -16,23 +10,12 @@ import msgspec
 
 from ragassay import canon
 from ragassay.records import Benchmark, OutputRow, Record, to_json
+from ragassay.records.encode import WIDE_INTEGER, encode_record
 
 R = TypeVar("R", bound=Record)
 
 _ENCODER = msgspec.json.Encoder(order="sorted")
 _DECODER = msgspec.json.Decoder()
-_WIDE_INTEGER = re.compile(rb"[:\[,]-?[0-9]{16}")
-
-
-def encode_record(record: Record) -> bytes:
-    """Return the canonical bytes of a record without free-form JSON; raises `NotCanonical` (lone surrogate, width)."""
-    try:
-        data = _ENCODER.encode(record)
-    except UnicodeEncodeError as error:
-        raise canon.NotCanonical(f"cannot be written as canonical JSON: {error}") from error
-    if _WIDE_INTEGER.search(data):
-        return canon.canonical(to_json(record))
-    return data
 
 
 def encode_rows(rows: Iterable[Record]) -> bytes:
@@ -83,7 +66,7 @@ def decode_object(data: bytes) -> dict[str, Any]:
         raise canon.NotCanonical("valid JSON but not in canonical form (RFC 8785)")
     if not isinstance(value, dict):
         raise canon.NotCanonical("no JSON object")
-    if _WIDE_INTEGER.search(data):
+    if WIDE_INTEGER.search(data):
         _refuse_wide(value)
     return value
 
@@ -109,20 +92,6 @@ def decode_line(data: bytes, kind: type[R]) -> tuple[R, dict[str, Any]]:
         return msgspec.convert(members, kind), members
     except (ValueError, RecursionError) as error:
         raise canon.NotCanonical(str(error)) from error
-
-
-def encode_free(value: object) -> bytes:
-    """Return free-form JSON as the quick encoder writes it, which is canonical where `canon` says the same."""
-    try:
-        return _ENCODER.encode(value)
-    except (ValueError, RecursionError) as error:
-        raise canon.NotCanonical(f"cannot be written as canonical JSON: {error}") from error
-
-
-def encode_benchmark(benchmark: Benchmark) -> bytes:
-    """Return `benchmark.full_form()`, the quick way where its free-form part allows it."""
-    quick = encode_free(benchmark.corpus) == canon.canonical(benchmark.corpus)
-    return encode_record(benchmark) if quick else benchmark.full_form()
 
 
 def item_set_digest(benchmark: Benchmark) -> str:

@@ -13,7 +13,7 @@ import msgspec
 from ragassay import canon
 from ragassay.errors import InputError
 from ragassay.manifest.build import lines_of, sign_statement, verdicts_of
-from ragassay.manifest.encoding import content_digest, encode_benchmark, encode_rows, item_set_digest
+from ragassay.manifest.encoding import content_digest, encode_rows, item_set_digest
 from ragassay.manifest.files import BENCHMARK, FOREIGN, MANIFEST, OUTPUTS
 from ragassay.manifest.foreign import Unreadable, foreign_benchmark
 from ragassay.manifest.scores import PublishedScore, PublishedScores
@@ -49,7 +49,7 @@ class ItemSet(msgspec.Struct, frozen=True, kw_only=True):
 
 def own_items(benchmark: Benchmark) -> ItemSet:
     """Return a question set in our form, as it is kept with measured runs."""
-    data = encode_benchmark(benchmark)
+    data = benchmark.full_form()
     ref = BenchmarkRef(
         id=benchmark.name,
         version=benchmark.version,

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 import msgspec
+from yarl import URL
 
 from ragassay.errors import InputError, ModelError, ModelErrorKind
 from ragassay.plugins.address import checked_base_url
@@ -39,6 +40,7 @@ TIMEOUT_S = 300.0
 MAX_RESPONSE_BYTES = 16 * 1024 * 1024
 _HEADER_CHARS = 100
 _ONE_PIECE_BYTES = 1024 * 1024
+_KEPT_URLS = 8
 _NOT_SERVED = (404, 405, 501)
 
 
@@ -89,6 +91,9 @@ class HttpClient:
         self._max_bytes = max_response_bytes
         self._list_name = list_name
         self._timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=connect_timeout_s, sock_read=read_timeout_s)
+        self._sent: dict[str, dict[str, str]] = {}
+        """The headers of a request, by the content type."""
+        self._urls: dict[str, URL] = {}
         self._session: aiohttp.ClientSession | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -156,7 +161,7 @@ class HttpClient:
         # aiohttp sends bytes in one piece, which holds the event loop up where they are many.
         data = io.BytesIO(payload) if payload is not None and len(payload) > _ONE_PIECE_BYTES else payload
         async with self._open().request(
-            method, self.base_url + path, data=data, headers=self._headers(content_type), allow_redirects=False
+            method, self._url(path), data=data, headers=self._headers(content_type), allow_redirects=False
         ) as response:
             if method == "GET" and response.status in _NOT_SERVED:
                 raise _NotServed
@@ -194,11 +199,21 @@ class HttpClient:
         return blocks[0] if len(blocks) == 1 else b"".join(blocks)
 
     def _headers(self, content_type: str) -> dict[str, str]:
-        headers = {"Content-Type": content_type, "Accept": "application/json"}
-        if self._key is not None:
-            bearer = "Bearer " if self._key_header == "Authorization" else ""
-            headers[self._key_header] = bearer + self._key.reveal()
+        if (headers := self._sent.get(content_type)) is None:
+            headers = self._sent[content_type] = {"Content-Type": content_type, "Accept": "application/json"}
+            if self._key is not None:
+                bearer = "Bearer " if self._key_header == "Authorization" else ""
+                headers[self._key_header] = bearer + self._key.reveal()
         return headers
+
+    def _url(self, path: str) -> URL:
+        """Return the address of a path, read once: a plugin asks few paths, and its first ones most."""
+        address = self.base_url + path
+        if (url := self._urls.get(address)) is None:
+            url = URL(address)
+            if len(self._urls) < _KEPT_URLS:
+                self._urls[address] = url
+        return url
 
     def _open(self) -> aiohttp.ClientSession:
         loop = asyncio.get_running_loop()

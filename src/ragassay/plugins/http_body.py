@@ -16,6 +16,8 @@ from ragassay.records import JSON
 
 _DONE = "[DONE]"
 _LINE = re.compile(r"\r\n|\n|\r")
+_KEY_END = re.compile(rb'(?<!\\)"[ \t\r\n]*:')
+_CONTAINERS = frozenset({dict, list})
 _STREAM = (b"data:", b"event:", b": ")
 
 
@@ -64,7 +66,8 @@ def plain(html: str) -> str:
 def _value(data: bytes) -> Any:
     try:
         value = msgspec.json.decode(data)
-        json.loads(data, object_pairs_hook=_unique)
+        if not _plainly_unique(data, value):
+            json.loads(data, object_pairs_hook=_unique)
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         text = data[:65_536].decode("utf-8", errors="replace")
         if (words := plain(text)) != text:
@@ -82,6 +85,29 @@ def _constant_in(data: bytes) -> str | None:
     except (ValueError, RecursionError):
         return None
     return f"{found[0]} is no number of JSON" if found else None
+
+
+def _plainly_unique(data: bytes, value: Any) -> bool:
+    """Tell whether no key stands twice, where that is seen without reading the text again.
+
+    As many keys were kept as there are quotes before a colon. An escaped quote is left out of that count, so text with
+    a backslash before a backslash is not decided here: a key could end in one.
+    """
+    return b"\\\\" not in data and len(_KEY_END.findall(data)) == _keys(value)
+
+
+def _keys(value: Any) -> int:
+    """Return how many members the objects in a JSON value have together."""
+    keys, containers = 0, [value]
+    for container in containers:
+        members = container
+        if type(container) is dict:
+            keys += len(container)
+            members = container.values()
+        elif type(container) is not list:
+            continue
+        containers += [member for member in members if type(member) in _CONTAINERS]
+    return keys
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> None:

@@ -7,6 +7,7 @@ import re
 import msgspec
 
 from ragassay import canon
+from ragassay.records.encode import encode_free, encode_record
 from ragassay.records.values import JSON, Record, to_json
 
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})")
@@ -78,7 +79,8 @@ class Benchmark(Record, frozen=True):
 
     def full_form(self) -> bytes:
         """Return the canonical bytes that are stored as `benchmark.json` in each run."""
-        return canon.canonical(to_json(self))
+        quick = encode_free(self.corpus) == canon.canonical(self.corpus)
+        return encode_record(self) if quick else canon.canonical(to_json(self))
 
     def digest(self) -> str:
         """Return the SHA-256 of `full_form()`."""

@@ -17,7 +17,6 @@ from ragassay.errors import InputError, VerifyError
 from ragassay.manifest import Signer
 from ragassay.manifest.announce import SignedIntent, decode_intent, sign_intent, sign_void
 from ragassay.manifest.build import benchmark_ref
-from ragassay.manifest.encoding import encode_benchmark
 from ragassay.manifest.files import BESIDE, INTENT, MANIFEST
 from ragassay.manifest.log_disk import read_file
 from ragassay.manifest.log_folder import LogFolder
@@ -187,7 +186,7 @@ class Registrar:
         return IntentPredicate(
             row=RowRef(name=config.row, key=config.row_key()),
             runs=tuple(plan.run_id for plan in group),
-            benchmark=benchmark_ref(benchmark, canon.sha256(encode_benchmark(benchmark))),
+            benchmark=benchmark_ref(benchmark, canon.sha256(benchmark.full_form())),
             config=DigestOf(digest=Digest(sha256=canon.digest(to_json(config)))),
             corpus=refs.corpus,
             stack=refs.stack,
