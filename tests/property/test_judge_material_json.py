@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ragassay.judge.visible import _inert, material, visible
 
-TEXT = st.text(alphabet=st.characters(exclude_categories=("Cs",)), max_size=20)
+TEXT = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=20)
 PARTS = st.recursive(TEXT | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(TEXT, inner), max_leaves=12)
 
 

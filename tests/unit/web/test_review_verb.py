@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import builtins
 import http.client
 import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -19,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import review_lab as lab
 
 from ragassay.cli.serve import command
-from ragassay.errors import InputError, PluginError
+from ragassay.errors import InputError
 from ragassay.publish.release import Wanted, look
 from ragassay.publish.signoffs import ReviewFile
 from ragassay.run.workspace import Workspace
@@ -97,22 +95,25 @@ def test_a_folder_without_a_workspace_is_no_board(tmp_path: Path) -> None:
     assert "ragassay init" in str(result.exception)
 
 
-def test_without_the_extra_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where starlette is not installed the error says what to install."""
+def test_without_the_extra_it_is_named(tmp_path: Path) -> None:
+    """Where starlette is not installed the error says what to install; in a process of its own."""
     lab.write(tmp_path, passes=1)
-    real = builtins.__import__
+    code = """
+import sys
 
-    def refusing(name: str, *args: Any, **kwargs: Any) -> Any:
+class Absent:
+    def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] == "starlette":
             raise ModuleNotFoundError(f"No module named {name!r}", name="starlette")
-        return real(name, *args, **kwargs)
 
-    for name in [name for name in sys.modules if name.startswith(("starlette", "ragassay.web"))]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setattr(builtins, "__import__", refusing)
-    result = CliRunner().invoke(command, [str(tmp_path)])
-    assert isinstance(result.exception, PluginError)
-    assert str(result.exception) == "the app needs starlette: pip install 'ragassay[run,web]'"
+sys.meta_path.insert(0, Absent())
+from ragassay.cli import main
+main()
+"""
+    words = [sys.executable, "-c", code, "serve", str(tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 3
+    assert "the app needs starlette: pip install 'ragassay[run,web]'" in done.stderr
 
 
 def test_an_empty_workspace_is_served(tmp_path: Path) -> None:
