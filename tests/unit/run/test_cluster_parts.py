@@ -137,7 +137,9 @@ def test_a_call_that_is_cancelled_holds_no_slot() -> None:
         waits.cancel()
         limiter.succeeded(held)
         limiter.release(None)
-        await asyncio.wait_for(limiter.acquire(None), 5)
+        again = await asyncio.wait_for(limiter.acquire(None), 5)
+        assert (first.cancelled(), waits.cancelled()) == (True, True)
+        assert again == held, "no episode of refusals lies between the two"
 
     _with_gate(work)
 
